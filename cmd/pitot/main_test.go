@@ -98,7 +98,7 @@ func TestTheBuiltProgram(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, want := range []string{"50 ok, 0 failed", "output      400 tokens", "Successful requests:                     50        ", "Total generated tokens:                  400       "} {
+	for _, want := range []string{"50 ok, 0 failed", "target  http://127.0.0.1:", "Successful requests:                     50        ", "Total generated tokens:                  400       "} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

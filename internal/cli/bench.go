@@ -205,7 +205,7 @@ func (b *batch) make(c *compiled) error {
 	if b.made++; b.made > 1 {
 		fmt.Fprintln(sess.Stdout)
 	}
-	printed := printReports(sess, result.Trace, result.Summary, o.Report, o.Form)
+	printed := printReports(sess, result.Trace, result.Summary, o.Report, o.Form, o.All)
 	if !slices.Contains(o.Report, "pitot") {
 		printHealth(sess, result.Summary.Health)
 	}

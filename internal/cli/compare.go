@@ -42,6 +42,8 @@ type variants struct {
 	Ignore     []string `placeholder:"SETTING" help:"Setting of the load that may differ within a table, such as concurrency; may be repeated."`
 	By         string   `placeholder:"TOOL" help:"Tool whose definitions to use: pitot, vllm or sglang. Default: pitot, or the tool of imported tables."`
 	flags.StoreFlag
+
+	notes map[string]*trace.Note // the texts that runs stand in; nil: they are not read
 }
 
 // Run compares.
@@ -55,6 +57,9 @@ func (c compareCmd) Run(sess *session.Session) (err error) {
 	}
 	if err := c.Check(); err != nil {
 		return err
+	}
+	if c.Format == "html" {
+		c.notes = map[string]*trace.Note{}
 	}
 	result, err := c.compare(sess, o, nil)
 	if err != nil {
@@ -86,7 +91,7 @@ func (c compareCmd) write(w io.Writer, result compare.Comparison, sess *session.
 	case "csv":
 		return comparison.CSV(w, result)
 	case "html":
-		o.Text = session.Texts(c.Runs)
+		o.Note = func(id string) *trace.Note { return c.notes[id] }
 		return comparison.HTML(w, result, o)
 	case "markdown":
 		return comparison.Markdown(w, result, o)
@@ -120,6 +125,7 @@ func (v variants) options(command string) (compare.Options, error) {
 // there is one, is shown each.
 func (v variants) compare(sess *session.Session, o compare.Options, see func(*trace.Trace)) (c compare.Comparison, err error) {
 	k := sess.NewPicker(v.Store)
+	k.Notes = v.notes
 	defer func() { err = errors.Join(err, k.Close()) }()
 	picks, err := k.Pick(v.Runs)
 	if err != nil {

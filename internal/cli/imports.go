@@ -66,6 +66,11 @@ func (n *tally) file(runs *store.Store, f session.File) ([]result.Problem, error
 		return nil, err
 	}
 	defer file.Close()
+	if runs != nil {
+		if err := f.AddNote(found); err != nil {
+			return problems, fmt.Errorf("%s: %w", f.Path, err)
+		}
+	}
 	var errs []error
 	for _, one := range found {
 		errs = append(errs, n.keep(runs, f, one))

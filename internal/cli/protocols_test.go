@@ -57,7 +57,7 @@ func TestReportsOfRunsWithoutText(t *testing.T) {
 		{[]string{"--protocol", "pooling", "--input-len", "40", "--texts", "3"}, []string{"load    random 3 × 40 tokens", "texts       60 ", "input       2400 tokens"}},
 		{[]string{"--protocol", "rerank", "--input-len", "40", "--texts", "3"}, []string{"load    random query and 3 × 40 tokens", "texts       60 "}},
 	} {
-		code, out, errs := benchmark(t, test.args...)
+		code, out, errs := benchmark(t, append(test.args, "--all")...)
 		if code != exitOK {
 			t.Fatalf("%v: exit code %d: %s", test.args, code, errs)
 		}
@@ -85,13 +85,13 @@ func TestTranscriptionsAndRankings(t *testing.T) {
 	}
 	write(sounds, fmt.Sprintf("{\"audio\": %q, \"output_tokens\": 5}\n", base64.StdEncoding.EncodeToString([]byte(wav))))
 	write(texts, `{"query": "q", "documents": ["one", "two"]}`+"\n")
-	code, out, errs := benchmark(t, "--protocol", "transcription", "--workload", "custom", "--data", sounds, "--ignore-eos")
+	code, out, errs := benchmark(t, "--all", "--protocol", "transcription", "--workload", "custom", "--data", sounds, "--ignore-eos")
 	for _, line := range []string{"transcription, streamed", "output      100 tokens", "audio       20.0 s", "  TTFT          50.00", "  E2EL          90.00"} {
 		if code != exitOK || !strings.Contains(out, line) {
 			t.Errorf("exit code %d, no %q in\n%s%s", code, line, out, errs)
 		}
 	}
-	code, out, errs = benchmark(t, "--protocol", "rerank", "--workload", "custom", "--data", texts)
+	code, out, errs = benchmark(t, "--all", "--protocol", "rerank", "--workload", "custom", "--data", texts)
 	if code != exitOK || !strings.Contains(out, "texts       40 ") {
 		t.Errorf("exit code %d\n%s%s", code, out, errs)
 	}
@@ -122,7 +122,7 @@ func TestWorkloadsThatAProtocolCannotSay(t *testing.T) {
 		{[]string{"--url", "http://h/v1/rerank"}, "leave the route out: http://h"},
 		{[]string{"--url", "http://h/generate_stream"}, "leave the route out: http://h"},
 	} {
-		if code, out, errs := benchmark(t, test.args...); code != exitUsage || !strings.Contains(errs, test.want) || out != "" {
+		if code, out, errs := benchmark(t, append(test.args, "--all")...); code != exitUsage || !strings.Contains(errs, test.want) || out != "" {
 			t.Errorf("%v: exit code %d, %q%s, want %q", test.args, code, errs, out, test.want)
 		}
 	}

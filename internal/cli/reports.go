@@ -52,25 +52,27 @@ func checkForm(name, form string) error {
 }
 
 // printReports writes the reports that were asked for, one after the other; s is t
-// in figures, form that of another tool's.
-func printReports(sess *session.Session, t *trace.Trace, s metrics.Summary, names []string, form string) error {
+// in figures, form that of another tool's, and all the whole of Pitot's.
+func printReports(sess *session.Session, t *trace.Trace, s metrics.Summary, names []string, form string, all bool) error {
 	var errs []error
 	for i, name := range names {
 		if i > 0 {
 			fmt.Fprintln(sess.Stdout)
 		}
-		errs = append(errs, printReport(sess, t, s, name, form))
+		errs = append(errs, printReport(sess, t, s, name, form, all))
 	}
 	return errors.Join(errs...)
 }
 
 // printReport writes one report: pitot, that of another tool, or json, the figures of pitot's. Remarks on another
 // tool's report go to stderr, so that stdout is that tool's alone.
-func printReport(sess *session.Session, t *trace.Trace, s metrics.Summary, name, form string) error {
-	switch name {
-	case "pitot":
+func printReport(sess *session.Session, t *trace.Trace, s metrics.Summary, name, form string, all bool) error {
+	switch {
+	case name == "pitot" && all:
 		return report.Text(sess.Stdout, s, english)
-	case "json":
+	case name == "pitot":
+		return report.Brief(sess.Stdout, s, english)
+	case name == "json":
 		enc := json.NewEncoder(sess.Stdout)
 		enc.SetIndent("", "  ")
 		return enc.Encode(s)
@@ -91,12 +93,20 @@ func printReport(sess *session.Session, t *trace.Trace, s metrics.Summary, name,
 
 // printHealth says on stderr, even if quiet, that figures are not to be trusted; Pitot's report has it in its head.
 func printHealth(sess *session.Session, h metrics.Health) {
-	v := h.Verdict
-	switch v.Validity {
+	e := metrics.Explain(h.Verdict)
+	switch h.Verdict.Validity {
 	case trace.Invalid:
-		fmt.Fprintln(sess.Stderr, "pitot: INVALID run: "+english.SayAll("stop", v.Reasons))
+		fmt.Fprintln(sess.Stderr, "pitot: INVALID run: "+english.SayAll("stop", e.Causes))
 	case trace.Doubtful:
-		fmt.Fprintln(sess.Stderr, "pitot: DOUBTFUL run, some figures are less sure than they look: "+english.SayAll("stop", v.Reasons))
+		fmt.Fprintln(sess.Stderr, "pitot: DOUBTFUL run, some figures are less sure than they look: "+english.SayAll("stop", e.Causes))
+	default:
+		return
+	}
+	if len(e.Remedies) > 0 {
+		fmt.Fprintln(sess.Stderr, "pitot: "+english.Word("report.remedy", "remedies", e.Remedies))
+	}
+	if len(e.Effects) > 0 {
+		fmt.Fprintln(sess.Stderr, "pitot: "+english.Word("report.effects", "effects", e.Effects))
 	}
 }
 

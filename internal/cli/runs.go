@@ -192,13 +192,13 @@ func (c runsReportCmd) Run(sess *session.Session) error {
 	}
 	if c.Dialect != "pitot" && c.Dialect != "json" { // which have nothing of a Summary
 		printHealth(sess, metrics.HealthOf(t))
-		return printReport(sess, t, metrics.Summary{}, c.Dialect, c.DialectVersion)
+		return printReport(sess, t, metrics.Summary{}, c.Dialect, c.DialectVersion, true)
 	}
 	summary := metrics.Summarize(t, metrics.Options{})
 	if c.Dialect != "pitot" {
 		printHealth(sess, summary.Health)
 	}
-	return printReport(sess, t, summary, c.Dialect, c.DialectVersion)
+	return printReport(sess, t, summary, c.Dialect, c.DialectVersion, true)
 }
 
 // file writes the report into a file.
@@ -287,7 +287,8 @@ func (c runsExportCmd) writer(sess *session.Session, s *store.Store, filter stor
 	case err == nil && len(list) > 1 && !form.Holds():
 		err = usagef("%d runs do not fit into one %s file; use -f csv or parquet, or --summary", len(list), form)
 	}
-	return func(w io.Writer) error { return runs.Export(w, tracesOf(sess, list, s.Load), form) }, err
+	load := func(id string) (*trace.Trace, error) { return s.Complete(s.Load(id)) }
+	return func(w io.Writer) error { return runs.Export(w, tracesOf(sess, list, load), form) }, err
 }
 
 // summarize writes a row for each run.

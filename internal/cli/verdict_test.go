@@ -36,8 +36,8 @@ func TestRequireValid(t *testing.T) {
 		code   int
 		report string
 	}{
-		{bench, exitOK, "client  INVALID: "},
-		{bench + "--require-valid", exitNotMet, "client  INVALID: "},
+		{bench, exitOK, "INVALID: "},
+		{bench + "--require-valid", exitNotMet, "INVALID: "},
 		{bench + "--require-valid --report vllm", exitNotMet, "Serving Benchmark Result"},
 		{vllm, exitOK, "Serving Benchmark Result"},
 		{vllm + "--require-valid", exitNotMet, "Serving Benchmark Result"},

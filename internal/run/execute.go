@@ -124,7 +124,13 @@ func (x *execution) before(ctx context.Context) error {
 		return err
 	}
 	x.startSampling(ctx)
-	if err := x.telemetry.idling(func() error { return pause(ctx, x.spec.Before.Settle.Std()) }); err != nil {
+	began := time.Now()
+	err := x.telemetry.idling(func() error {
+		err := pause(ctx, x.spec.Before.Settle.Std())
+		x.awaitPower(ctx, began, longestBefore)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	x.tryStamps(ctx)
@@ -293,7 +299,7 @@ func (x *execution) finish(ctx context.Context, records []*trace.Record, before 
 	after, release := x.unlessStopped(ctx)
 	defer release()
 	x.tail(after)
-	x.collected()
+	x.collected(after)
 	err := x.handle(Ended{&x.run})
 	x.noteConnections(records)
 	x.noteRefused(records)

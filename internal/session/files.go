@@ -9,8 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
+	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/sys/machine"
 	"github.com/pitot-bench/pitot/internal/tool/ingest"
@@ -148,41 +148,28 @@ func (f File) source() (source result.Source, file io.Closer, err error) {
 	return source, data, nil
 }
 
-// mostShown is how large a text may be to be shown whole, in bytes.
-const mostShown = 1 << 20
-
-// Lines are those of a text; none of one that is too large to be shown.
-func (f File) Lines() (lines []string, err error) {
+// AddNote gives results that are tables in a text the text.
+func (f File) AddNote(found []result.Found) error {
+	var runs []*trace.Origin
+	var tables []int
+	for _, one := range found {
+		o := one.Run.Origin
+		if o != nil && o.Detail == trace.Table && o.Line > 0 && one.Records == nil { // else it is an export
+			runs, tables = append(runs, o), append(tables, o.Line)
+		}
+	}
+	if runs == nil {
+		return nil
+	}
 	source, file, err := f.source()
-	if err != nil || source.Size > mostShown {
-		return nil, err
+	if err != nil {
+		return err
 	}
-	defer file.Close()
-	return ingest.Lines(source)
-}
-
-// Texts returns the lines of the texts among some arguments, by the file of the origins of their runs.
-func Texts(args []string) func(file string) []string {
-	by := map[string]File{}
-	for _, arg := range args {
-		for part := range strings.SplitSeq(arg, ",") {
-			if part == Pasted {
-				continue
-			}
-			all, _, _ := Files([]string{part}) // what is no file is a run
-			for _, f := range all {
-				by[f.name] = f
-			}
-		}
+	note, err := ingest.Note(source, tables)
+	for _, o := range runs {
+		o.Note = note
 	}
-	return func(file string) []string {
-		f, ok := by[file]
-		if !ok {
-			return nil
-		}
-		lines, _ := f.Lines() // a text that is gone is not shown
-		return lines
-	}
+	return errors.Join(err, file.Close())
 }
 
 // ReportProblems reports on stderr files that could not be read.

@@ -27,6 +27,8 @@ type Picker struct {
 	file    string  // of the store
 	finder  *Finder // nil until it is needed
 	open    []io.Closer
+	// Notes receives the texts that runs stand in, by their IDs; nil: they are not read.
+	Notes map[string]*trace.Note
 }
 
 // NewPicker looks for stored runs in the store that a flag names.
@@ -59,7 +61,23 @@ func (k *Picker) Close() error {
 
 // Pick resolves every argument.
 func (k *Picker) Pick(args []string) ([]Pick, error) {
-	return Merge(args, Labels(args), k.one)
+	picks, err := Merge(args, Labels(args), k.one)
+	for _, one := range picks {
+		o := one.Run.Origin
+		if k.Notes == nil || o == nil || o.Note == nil || k.Notes[o.Note.ID] != nil {
+			continue
+		}
+		note := o.Note
+		if len(note.Passages) == 0 {
+			var unread error
+			if note, unread = k.finder.Runs.Note(note.ID); unread != nil {
+				fmt.Fprintln(k.session.Stderr, "pitot:", unread)
+				continue
+			}
+		}
+		k.Notes[note.ID] = note
+	}
+	return picks, err
 }
 
 // one finds the runs that an argument names. A folder that has the name of stored runs and no results in it is in
@@ -113,6 +131,11 @@ func (k *Picker) files(arg string) (picks []Pick, err error) {
 			return nil, err
 		}
 		k.open, problems = append(k.open, file), append(problems, more...)
+		if k.Notes != nil {
+			if err := f.AddNote(found); err != nil {
+				return nil, err
+			}
+		}
 		for _, one := range found {
 			picks = append(picks, Pick{Run: one.Run, Load: one.Trace})
 		}

@@ -97,6 +97,7 @@ func (p *Page) Compare(ctx context.Context, asked view.Asked, lang *words.Langua
 		for i, load := range r.Workloads {
 			out.Loads[i].Overlays = comparison.Overlays(load, r.latencies, lang)
 		}
+		out.Sources = comparison.Marked(r.Comparison, lang, p.source)
 		for _, m := range r.damage {
 			out.Notes = append(out.Notes, view.Said{Label: lang.Word("label.note"), Text: doc.Clean(lang.Say(m)), Tone: "unclear"})
 		}

@@ -162,6 +162,7 @@ type Results struct {
 	SLO         []string  `path:"objectives" name:"slo" placeholder:"LIMITS" help:"Goodput objectives, e.g. ttft=200ms,tpot=50ms; metrics: ttft, tpot, itl, e2el."`
 	Percentiles []float64 `path:"percentiles" placeholder:"LIST" help:"Percentiles to report. Default: 90,95,99."`
 	Report      []string  `default:"pitot" aliases:"dialect" placeholder:"LIST" help:"Reports to print: pitot, vllm, sglang, json (${default}). --dialect is the same."`
+	All         bool      `help:"Print the whole report of pitot, not its first screen."`
 	Form        string    `name:"dialect-version" placeholder:"FORM" help:"Version of the vllm or sglang report; see pitot runs report. Default: the newest."`
 	Name        string    `path:"name" placeholder:"TEXT" help:"Name of the run."`
 	KeepText    bool      `path:"keep_text" help:"Keep the text of the answers."`

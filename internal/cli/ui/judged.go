@@ -13,7 +13,7 @@ import (
 func judged(runs *store.Store, file, version string) web.Judged {
 	p := comparing.NewPage(runs, file, version)
 	return web.Judged{
-		Compare: p.Compare, Note: p.Note,
+		Compare: p.Compare, Note: p.Note, RunNote: p.RunNote,
 		Experiments: func(lang *words.Language) (view.Experiments, error) { return comparing.Answers(runs, lang) },
 		Experiment: func(name string, lang *words.Language) (view.Experiment, error) {
 			return comparing.Answer(runs, name, lang)

@@ -178,6 +178,9 @@ func (t *table) checkPairs() error {
 func (r *ComparedRun) ref() Ref {
 	o := r.origin()
 	ref := Ref{Kind: r.run.Kind, ID: r.run.ID, Name: r.run.Name, File: o.File, Line: o.Line, Tool: o.Tool, Detail: o.Detail, Repeat: o.Repeat}
+	if o.Note != nil {
+		ref.Note = o.Note.ID
+	}
 	if v := r.run.Verdict; v != nil {
 		ref.Verdict = v.Validity
 	}

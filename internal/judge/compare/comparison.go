@@ -174,6 +174,7 @@ type Ref struct {
 	Name    string         `json:"name,omitempty"`
 	File    string         `json:"file,omitempty"`
 	Line    int            `json:"line,omitempty"`
+	Note    string         `json:"-"` // ID of the text that it stands in; empty: not known
 	Kind    trace.RunKind  `json:"kind,omitempty"`
 	Tool    string         `json:"tool"`   // the tool that defines its figures: pitot for records
 	Detail  trace.Detail   `json:"detail"` // Recorded for our own runs

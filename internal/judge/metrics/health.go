@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -8,6 +9,8 @@ import (
 type Health struct {
 	// Verdict sums up all of it; see judge.
 	Verdict trace.Verdict `json:"verdict"`
+	// Remedies are what can be done about its reasons; see Explain.
+	Remedies []plan.Message `json:"remedies,omitempty"`
 	// Lateness is how long after it could have been sent a request was: from its
 	// due time, or from the instant the gate had a place for it, to its first
 	// byte, without the set-up of a new connection.
@@ -78,6 +81,7 @@ func health(t *trace.Trace, records []*trace.Record, s Summary) Health {
 	if t.Run.Origin == nil { // of another tool's client nothing of this was measured
 		h.HeldBack = (&judgement{Health: h, s: s}).heldBack()
 		h.Verdict = judge(h, s)
+		h.Remedies = Explain(h.Verdict).Remedies
 	}
 	return h
 }

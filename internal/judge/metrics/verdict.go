@@ -33,6 +33,7 @@ const (
 	maxStarved = 0.20
 	minOthers  = 0.5 // of one processor
 	maxSteal   = 0.05
+	minSteal   = 0.005 // less is not worth a word
 	// The kernel counts in ticks of 10 ms what programs used: over less time than this their share says
 	// nothing.
 	minTicks = 100 * time.Millisecond
@@ -93,6 +94,8 @@ func (j *judgement) verdict() trace.Verdict {
 	case len(j.doubts) > 0:
 		v.Validity = trace.Doubtful
 	}
+	e := Explain(v)
+	v.Reasons = append(e.Causes, e.Effects...)
 	return v
 }
 
@@ -255,10 +258,13 @@ func (j *judgement) blame() {
 	if j.s.Run.Fleet != nil || starved < 0 || !slices.ContainsFunc(append(j.invalid, j.doubts...), late) {
 		return
 	}
-	others := c.Others * float64(max(1, j.s.Run.Env.CPUs))
+	others, steal := c.Others*float64(max(1, j.s.Run.Env.CPUs)), c.Steal
+	if steal < minSteal {
+		steal = 0
+	}
 	switch known := c.Others >= 0 && c.Steal >= 0 && j.s.Duration >= minTicks.Seconds(); {
 	case known && (starved > maxStarved && others > minOthers || c.Steal > maxSteal):
-		j.doubtIf(true, "verdict.starved", "share", starved, "others", c.Others, "steal", c.Steal, "pressure", max(0, c.Pressure))
+		j.doubtIf(true, "verdict.starved", "share", starved, "others", c.Others, "steal", steal, "pressure", max(0, c.Pressure))
 	case known:
 		j.doubtIf(true, "verdict.not-starved", "share", starved)
 	default:

@@ -32,7 +32,7 @@ var guesses = []guess{
 	// A header of a command line: --header X-Key=VALUE, -H 'Cookie: a=VALUE; b'.
 	{Regexp: regexp.MustCompile(`(?i)((?:--header|(?:^|\s)-H)[ =]+["']?[^\s"'=:]+["']?[=:]\s*["']?)` + scheme + `([^\s"']+)`), mark: Mark},
 	// A flag: --api-key VALUE, --extra-body.api_key=VALUE.
-	{Regexp: regexp.MustCompile(`(?i)((?:^|\s)--?[\w.-]*(?:key|token|password|passwd|secret|auth|cookie)[ =]+)` + value), mark: Mark},
+	{Regexp: regexp.MustCompile(`(?i)((?:^|\s)--?(?:\w[\w.-]*)?(?:key|token|password|passwd|secret|auth|cookie)[ =]+)` + value), mark: Mark},
 	// A pair: api_key=VALUE, "authorization": "Bearer VALUE".
 	{Regexp: regexp.MustCompile(`(?i)((?:(?:api[_-]?key|authorization|password|passwd|secret|cookie|signature|(?:hf|access|auth)[_-]?token)\\?["']?\s*[:=]|\b(?:token|auth|key|sig)(?:=|\\?["']\s*:))\s*\\?["']?)` + scheme + `((?:\\.|[^\s"',}&\\])+)`), mark: Mark, sure: true},
 	{Regexp: regexp.MustCompile(`(?i)(bearer\s+)([^\s"',}*]+)`), mark: Mark, sure: true},

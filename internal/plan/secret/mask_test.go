@@ -11,6 +11,7 @@ func TestMask(t *testing.T) {
 		`{"api_key": "sk-1", "n": 2}`:                                   `{"api_key": "***", "n": 2}`,
 		"curl http://u:p@h/v1 -H 'Authorization: Bearer abc'":           "curl http://h/v1 -H 'Authorization: ***'",
 		"#Input tokens: 5376000":                                        "#Input tokens: 5376000",
+		"---------------Inter-token Latency----------------":            "---------------Inter-token Latency----------------",
 		"--max-concurrency 16 --tokenizer org/t":                        "--max-concurrency 16 --tokenizer org/t",
 	} {
 		if got := Mask(text); got != want {

@@ -259,6 +259,45 @@ func TestContainerID(t *testing.T) {
 	}
 }
 
+// The commit of a server is that of what it imports, and not of the folder that it was started in.
+func TestTreeOfTheModule(t *testing.T) {
+	for _, c := range []struct {
+		args, pythonPath, there string
+		want                    []Tree
+	}{
+		{"python3 -u -m sglang.launch_server --model x", "", "/w/sglang/launch_server.py", []Tree{{Path: "/w", Package: "sglang"}}},
+		{"python3 -X dev -m vllm", "/src/vllm:rel", "/src/vllm/vllm/__main__.py", []Tree{{Path: "/src/vllm", Package: "vllm"}}},
+		{"python3 server.py", "", "/w/server.py", []Tree{{Path: "/w"}}},
+		{"python3 /opt/engine/server.py", "", "/opt/engine/server.py", []Tree{{Path: "/opt/engine"}}},
+		{"/venv/bin/python /venv/bin/vllm serve x", "/src", "/w/vllm/__main__.py", nil},
+		{"python3 -m ../../etc", "", "/etc.py", nil},
+		{"python3 -m", "", "/w", nil},
+		{"python3 -c x", "", "/w/x.py", nil},
+	} {
+		p := &Process{Args: strings.Fields(c.args), Dir: "/w", Env: map[string]string{"PYTHONPATH": c.pythonPath}}
+		var found probe.Answers
+		for _, a := range ModuleAsks(p) {
+			if a.Dir == c.there {
+				found = append(found, probe.Answer{Name: a.Name, Path: a.Dir, Text: "#"})
+			}
+		}
+		if diff := cmp.Diff(c.want, ReadModule(p, found)); diff != "" {
+			t.Errorf("%s: %s", c.args, diff)
+		}
+	}
+	versions := []Version{
+		{"vllm", "0.11.1.dev3+g3cf059a72.d20251101"},
+		{"sglang", "0.5+cu129"},
+		{"vllm-ascend", "0.11+cpu.gABC"},
+		{"lmdeploy", "1+git1a2b3c4d"},
+		{"torch", "2.8.0a0+g1a2b3c4d"},
+		{"text-generation-server", "3+d20251101"},
+	}
+	if diff := cmp.Diff([]Tree{{Package: "vllm", Commit: "3cf059a72"}, {Package: "lmdeploy", Commit: "1a2b3c4d"}}, VersionTrees(versions)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestTree(t *testing.T) {
 	id := strings.Repeat("a", 40)
 	clean := answers("commit", "", id+"\n", "status", "", "# branch.oid "+id+"\n# branch.head main\n")

@@ -67,6 +67,8 @@ const (
 	rebuilt plan.Code = "store.rebuilt"
 )
 
+func alteredRun(id string, why error) plan.Message { return plan.Msg(altered, "run", id, "why", why) }
+
 // LeftOut returns the notes of a trace, which may be nil, on records and telemetry that were left
 // out.
 func LeftOut(t *trace.Trace) []plan.Message {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -72,7 +73,7 @@ func (s *Store) RemoveExperiment(name string, all bool) error {
 		if err == nil && all {
 			_, err = tx.Exec("DELETE FROM run WHERE experiment = ?", name)
 		}
-		return repairable(err)
+		return repairable(cmp.Or(err, dropNotes(tx)))
 	})
 }
 

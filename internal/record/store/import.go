@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -12,12 +13,15 @@ import (
 )
 
 // Import stores a finished run with its records and its telemetry; both may be nil. If a run with
-// this id exists, it is left unchanged, and known is true, unless its process died before its
+// this id exists, it is left unchanged but for a note that it lacks, and known is true, unless its process died before its
 // end. The run is marked as running until it is complete, so that an interrupted import can be
 // repeated.
 func (s *Store) Import(run trace.Run, records iter.Seq2[*trace.Record, error], sampled *telemetry.Set) (known bool, err error) {
-	if known, err = s.knows(run); known || err != nil {
-		return known, err
+	if known, err = s.knows(run); known && err == nil {
+		return known, s.attach(run)
+	}
+	if err != nil {
+		return false, err
 	}
 	if err := s.insert(run); err != nil {
 		if known, again := s.knows(run); known && again == nil { // another process was faster
@@ -30,7 +34,7 @@ func (s *Store) Import(run trace.Run, records iter.Seq2[*trace.Record, error], s
 		err = s.storeTelemetry(run.ID, sampled)
 	}
 	if err == nil {
-		err = s.Update(run)
+		err = cmp.Or(s.attach(run), s.Update(run))
 	}
 	if err != nil {
 		return false, errors.Join(fmt.Errorf("import run %s: %w", run.ID, err), s.Remove(run.ID))

@@ -72,6 +72,7 @@ type Filter struct {
 	Text  string
 	Tags  []string // the run has all of them
 	IDs   []string // the run is one of these; nil: any run
+	Note  string   // the run came from this note
 	Loads []int64  // Examples of loads (see Loads), of which the run has one; nil: any load
 	Limit int      // maximum number of runs, the newest ones; 0 = no limit
 }
@@ -99,6 +100,9 @@ func (f Filter) where() (condition string, args []any) {
 	only := func(condition string, value any) {
 		all = append(all, condition)
 		args = append(args, value)
+	}
+	if f.Note != "" {
+		only("note = ?", f.Note)
 	}
 	if f.Kind != "" {
 		only("kind = ?", f.Kind)

@@ -62,7 +62,7 @@ func (s *Store) Check(verify Verify) (h Health, err error) {
 			return h, err
 		}
 	}
-	h.Damage = append(h.Damage, s.checkBodies()...)
+	h.Damage = slices.Concat(h.Damage, s.checkBodies(), s.checkNotes())
 	return h, nil
 }
 
@@ -289,7 +289,7 @@ func (s *Store) copyTo(file string) error {
 }
 
 func (s *Store) copyRun(out *Store, id string) error {
-	t, err := s.Load(id)
+	t, err := s.Complete(s.Load(id))
 	if err != nil {
 		if t, err = s.rebuild(id); err != nil || t == nil {
 			return err
@@ -298,7 +298,7 @@ func (s *Store) copyRun(out *Store, id string) error {
 	err = out.insert(t.Run)
 	if err == nil {
 		w := Writer{store: out, id: id}
-		err = cmp.Or(w.write(t.Records, patient), out.storeTelemetry(id, t.Telemetry), out.Update(t.Run))
+		err = cmp.Or(w.write(t.Records, patient), out.storeTelemetry(id, t.Telemetry), out.attach(t.Run), out.Update(t.Run))
 	}
 	progress, _ := s.Snapshots(id, trace.Never, math.MaxInt) // as far as it can be read
 	err = cmp.Or(err, out.change(patient, func(tx *sql.Tx) error {

@@ -93,9 +93,13 @@ func (s *Store) update(run trace.Run, wait time.Duration) error {
 	return nil
 }
 
-// describe executes one statement on the columns of a run and one on its body.
+// describe executes one statement on the columns of a run and one on its body. Its note stays as it is (see attach).
 func (s *Store) describe(run trace.Run, wait time.Duration, columns string, values []any, body string) error {
 	run.Labels = nil // columns of their own
+	if o := run.Origin; o != nil && o.Note != nil {
+		bare := *o
+		bare.Note, run.Origin = nil, &bare
+	}
 	text, err := json.Marshal(run)
 	if err != nil {
 		return err
@@ -142,7 +146,9 @@ func (s *Store) Run(id string) (trace.Run, error) {
 	var beat int64
 	var labels trace.Labels
 	var tags string
-	err := s.db.QueryRow("SELECT body, beat_ns, tags, remark FROM run JOIN run_body ON run_id = id WHERE id = ?", id).Scan(&body, &beat, &tags, &labels.Remark)
+	var note sql.Null[string]
+	err := s.db.QueryRow("SELECT body, beat_ns, tags, remark, note FROM run JOIN run_body ON run_id = id WHERE id = ?", id).
+		Scan(&body, &beat, &tags, &labels.Remark, &note)
 	if err == nil {
 		if err = decode(body, &run); err == nil && run.ID != id {
 			err = fmt.Errorf("it says that it is run %q", run.ID)
@@ -162,6 +168,9 @@ func (s *Store) Run(id string) (trace.Run, error) {
 	run.Status, run.Labels = alive(run.Status, beat), nil
 	if labels.Tags = lines(tags); !labels.IsZero() {
 		run.Labels = &labels
+	}
+	if run.Origin != nil && note.Valid {
+		run.Origin.Note = &trace.Note{ID: note.V}
 	}
 	return run, nil
 }

@@ -13,6 +13,7 @@
 //	snapshot    the progress of a run at each flush
 //	telemetry_  the samples of a run: sources, series, and blocks
 //	figure      computed figures of a run
+//	note        the texts that imported runs came from
 //	experiment  the state of an experiment; its runs have its name
 //	search      likewise of a sweep, or of a search for a capacity
 //
@@ -41,7 +42,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
@@ -237,16 +237,16 @@ func (s *Store) load(ref string, records bool) (*trace.Trace, error) {
 	}
 	t.Run.Notes = append(t.Run.Notes, notesOf(lost, unread)...)
 	for _, d := range changed {
-		t.Run.Notes = append(t.Run.Notes, plan.Msg(altered, "run", d.Run, "why", d.Why))
+		t.Run.Notes = append(t.Run.Notes, alteredRun(d.Run, d.Why))
 	}
 	return t, nil
 }
 
-// Remove deletes a run with its records and its telemetry.
+// Remove deletes a run with its records and its telemetry, and the note that no other run came from.
 func (s *Store) Remove(id string) error {
 	return s.change(patient, func(tx *sql.Tx) error {
 		_, err := tx.Exec("DELETE FROM run WHERE id = ?", id)
-		return repairable(err)
+		return repairable(cmp.Or(err, dropNotes(tx)))
 	})
 }
 

@@ -12,6 +12,8 @@ type Origin struct {
 	Detail Detail `json:"detail"`
 	File   string `json:"file"`           // as given
 	Line   int    `json:"line,omitempty"` // of its first line, from 1; 0 in files without lines
+	// Note is the text that it stands in; nil: not known. A stored run has the ID of it, and store.Note the rest.
+	Note *Note `json:"note,omitempty"`
 	// Path holds the headings above it, outermost first, without the title of the
 	// document.
 	Path []string `json:"path,omitempty"`
@@ -52,8 +54,8 @@ const (
 type ReportedFigure struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"` // seconds, tokens, requests, or those per second
-	// Step is the value of the last printed digit, in the same unit; 0 for a number
-	// in full precision.
+	// Step is the value of the last printed digit, in the same unit, or twice the error of a sampled energy; 0 for a
+	// number in full precision.
 	Step float64 `json:"step,omitempty"`
 }
 

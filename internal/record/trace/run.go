@@ -217,7 +217,7 @@ const Illustrative plan.Code = "profile.illustrative"
 // run.
 type Verdict struct {
 	Validity Validity       `json:"validity"`
-	Reasons  []plan.Message `json:"reasons,omitempty"` // the most severe first
+	Reasons  []plan.Message `json:"reasons,omitempty"` // causes first, then what they did to the figures
 }
 
 // Validity says how far figures can be trusted.

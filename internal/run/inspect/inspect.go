@@ -261,6 +261,9 @@ func (q *inquiry) process(ctx context.Context, pid int, a probe.Answers) {
 	name := environment.ModelName(p.Args)
 	folders := environment.ModelFolders(p, name)
 	asks := slices.Concat(environment.AscendAsks(p), environment.ToolkitAsks, environment.ModelAsks(folders))
+	if sites != nil {
+		asks = append(asks, environment.ModuleAsks(p)...)
+	}
 	for _, site := range sites {
 		asks = append(asks, below("metadata", probe.Lines, site, "*.dist-info/METADATA"), below("source", probe.Text, site, "*.dist-info/direct_url.json"))
 	}
@@ -278,7 +281,7 @@ func (q *inquiry) process(ctx context.Context, pid int, a probe.Answers) {
 		if sites != nil {
 			q.out.Python = environment.PythonVersion(exe, lines)
 		}
-		q.trees(ctx, root, append(environment.ReadSources(b.All("source")), environment.Tree{Path: p.Dir}))
+		q.trees(ctx, root, slices.Concat(environment.ReadModule(p, b), environment.ReadSources(b.All("source")), environment.VersionTrees(q.out.Packages)))
 	}
 	own := environment.Hide(p, q.Secrets)
 	q.out.Process = p

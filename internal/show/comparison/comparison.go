@@ -23,6 +23,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -36,8 +37,9 @@ type Options struct {
 	Heading int             // level of Markdown's headings for workloads, 0 for 2
 	Bare    bool            // without the bottom lines, where they stand elsewhere
 	Advice  []string        // what to do next, after the verdict of an experiment
-	// Text returns the lines of a note of which tables are compared, to be shown with its tables marked; nil: no note is.
-	Text func(file string) []string
+	// Note returns a text that runs stand in by its ID, nil if there is none, to be shown with its tables marked; nil: no
+	// text is.
+	Note func(id string) *trace.Note
 }
 
 // Text writes a comparison for a terminal: metrics as rows, variants as columns.
@@ -75,8 +77,8 @@ func document(c compare.Comparison, o Options) doc.Document {
 	for i, load := range c.Workloads {
 		add(w.section(load, i, o, requestedFigures(c, load)))
 	}
-	for _, s := range w.markedNotes(o) {
-		add(s)
+	for _, n := range w.markedNotes(o.Note) {
+		add(n.section(w))
 	}
 	var gates doc.Lines
 	for _, g := range c.Gates {

@@ -34,11 +34,12 @@ func write(w io.Writer, items ...doc.Item) error {
 // A report is one in the making.
 type report struct {
 	*words.Language
-	fields, footnotes doc.List             // the lines of its head and its end
-	rows              [][]string           // of the table of latencies
-	short             []metrics.Percentile // with an asterisk, each once
-	invalid, bounded  bool                 // there are rows that are not to be believed, and rows with bounds
-	void              bool                 // and rows of which nothing is
+	fields           doc.List             // the lines of its head
+	noted            []plan.Message       // at its end
+	rows             [][]string           // of the table of latencies
+	short            []metrics.Percentile // with an asterisk, each once
+	invalid, bounded bool                 // there are rows that are not to be believed, and rows with bounds
+	void             bool                 // and rows of which nothing is
 }
 
 // field adds a line to the head.
@@ -47,28 +48,18 @@ func (r *report) field(name string, parts ...string) {
 }
 
 func (r *report) head(s metrics.Summary) doc.List {
-	run, p := s.Run, s.Run.Plan
+	run := s.Run
 	name := ""
 	if run.Name != "" {
 		name = strconv.Quote(run.Name)
 	}
-	when, where := run.Started.Local().Format("2006-01-02 15:04:05"), p.URL
-	switch {
-	case s.Health.Simulated:
-		when, where = r.Word("report.simulated"), r.Word("report.simulated-engine")
-	case run.Env.Embedded:
-		where = r.Word("report.embedded-engine")
+	when := run.Started.Local().Format("2006-01-02 15:04:05")
+	if s.Health.Simulated {
+		when = r.Word("report.simulated")
 	}
 	status := r.wordIf(run.Status != "", plan.Code("status."+string(run.Status)))
 	r.field(r.Word("report.run"), run.ID, name, when, status)
-	if run.Env.Profile != nil {
-		where += " " + run.Env.Profile.Name
-	}
-	protocol := r.Word("report.protocol", "protocol", p.Protocol, "stream", p.Stream)
-	r.field(r.Word("report.target"), where, p.Model, protocol)
-	seeded := run.Origin == nil || p.Seed != 0 // most other tools do not report theirs
-	seed := r.wordIf(seeded, "report.seed", "seed", strconv.FormatUint(p.Seed, 10))
-	r.field(r.Word("report.load"), r.Say(p.Workload), r.Say(p.Arrival), Limit(p, r.Language), seed)
+	r.place(s)
 	if !run.Env.Embedded && !s.Health.Simulated { // they count by themselves
 		r.field(r.Word("report.tokens"), r.Say(run.Env.Tokenizer), r.Say(run.Env.TokenizerWhy))
 	}
@@ -78,6 +69,26 @@ func (r *report) head(s metrics.Summary) doc.List {
 	r.cache(s)
 	r.machine(s)
 	return r.fields
+}
+
+// place is what was measured, and with which load.
+func (r *report) place(s metrics.Summary) {
+	run, p := s.Run, s.Run.Plan
+	where := p.URL
+	switch {
+	case s.Health.Simulated:
+		where = r.Word("report.simulated-engine")
+	case run.Env.Embedded:
+		where = r.Word("report.embedded-engine")
+	}
+	if run.Env.Profile != nil {
+		where += " " + run.Env.Profile.Name
+	}
+	protocol := r.Word("report.protocol", "protocol", p.Protocol, "stream", p.Stream)
+	r.field(r.Word("report.target"), where, p.Model, protocol)
+	seeded := run.Origin == nil || p.Seed != 0 // most other tools do not report theirs
+	seed := r.wordIf(seeded, "report.seed", "seed", strconv.FormatUint(p.Seed, 10))
+	r.field(r.Word("report.load"), r.Say(p.Workload), r.Say(p.Arrival), Limit(p, r.Language), seed)
 }
 
 // wordIf is r.Word under a condition, else "".
@@ -111,7 +122,10 @@ func (r *report) client(s metrics.Summary) {
 		return
 	}
 	validity := plan.Msg(plan.Code("validity." + string(h.Verdict.Validity)))
-	r.field(name, r.Word("report.verdict", "validity", validity, "reasons", h.Verdict.Reasons))
+	e := metrics.Explain(h.Verdict)
+	r.field(name, r.Word("report.verdict", "validity", validity, "causes", e.Causes))
+	r.field("", r.wordIf(len(e.Remedies) > 0, "report.remedy", "remedies", e.Remedies))
+	r.field("", r.wordIf(len(e.Effects) > 0, "report.effects", "effects", e.Effects))
 	lateness := r.Word("report.nothing-sent")
 	if h.Lateness.N > 0 {
 		lateness = r.Word("report.sent-late", "spread", spread(h.Lateness.At(50), h.Lateness.At(99), h.Lateness.Max))

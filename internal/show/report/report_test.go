@@ -164,6 +164,14 @@ func TestReport(t *testing.T) {
 				t.Fatal(err)
 			}
 			golden.Check(t, "testdata/"+name+".txt", b.String())
+			b.Reset()
+			if err := Brief(&b, metrics.Summarize(tr, metrics.Options{}), words.In("en")); err != nil {
+				t.Fatal(err)
+			}
+			golden.Check(t, "testdata/brief/"+name+".txt", b.String())
+			if n := strings.Count(b.String(), "\n"); n > briefLines {
+				t.Errorf("the first screen has %d lines", n)
+			}
 		})
 	}
 	for _, name := range []string{"tenants", "merged", "conditions"} { // most of what a report can say
@@ -173,6 +181,11 @@ func TestReport(t *testing.T) {
 		}
 		golden.Check(t, "testdata/"+name+"-zh.txt", b.String())
 	}
+	var b strings.Builder
+	if err := Brief(&b, metrics.Summarize(conditions(), metrics.Options{}), words.In("zh")); err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "testdata/brief/conditions-zh.txt", b.String())
 }
 
 // Every way to fail has its words.

@@ -16,6 +16,28 @@ type Comparison struct {
 	Level      float64        `json:"level"`
 	Margin     float64        `json:"margin"`
 	Command    string         `json:"command"` // that says the same on a command line
+	Sources    []MarkedNote   `json:"sources"` // the texts that imported runs stand in
+}
+
+// A MarkedNote is a text that runs were imported from, with marks above their tables. It has no control characters and
+// no secrets.
+type MarkedNote struct {
+	Title string     `json:"title"`
+	Parts []NotePart `json:"parts"`
+}
+
+// A NotePart is marks of one line, text, or words on lines that are not stored.
+type NotePart struct {
+	Marks []NoteMark `json:"marks"`
+	Text  string     `json:"text"`
+	Left  string     `json:"left"`
+}
+
+// A NoteMark names a table, or a row of one: variant, load and repeat.
+type NoteMark struct {
+	Place string `json:"place"` // line 12
+	Text  string `json:"text"`
+	Run   string `json:"run"` // its id; empty: none
 }
 
 // Asked is a question for a comparison, as it was understood. Level and Margin are 0 where the

@@ -58,6 +58,9 @@ func NewRun(k Known, lang *words.Language) Run {
 	for _, n := range slices.Concat(k.Run.Notes, metrics.FleetNotes(k.Run)) {
 		r.Notes = append(r.Notes, lang.Say(n))
 	}
+	if o := k.Run.Origin; o != nil {
+		r.HasNote = o.Note != nil
+	}
 	if s := k.Run.Plan.Spec; s != nil {
 		if d := s.Duration.Std().Seconds(); d > 0 {
 			r.Lasts = &d

@@ -24,6 +24,7 @@ type Run struct {
 	Environment []Group   `json:"environment"`
 	Spec        string    `json:"spec"`     // the plan as a settings file; empty: of imported runs
 	Commands    []Command `json:"commands"` // that make the run again
+	HasNote     bool      `json:"note"`     // the text that it was imported from is stored
 	// Predicted describes the engine of a simulated run; empty for others.
 	Predicted string `json:"predicted"`
 }
@@ -98,6 +99,12 @@ type Report struct {
 type Reports struct {
 	Reports []Report `json:"reports"`
 	Note    string   `json:"note"` // why there are none; empty: there are
+}
+
+// A RunNote is the text that a run was imported from, in which all tables that are stored as runs are marked.
+type RunNote struct {
+	Notes   []MarkedNote `json:"notes"`
+	Compare string       `json:"compare"` // these runs, as a name of a comparison; empty: there is nothing to compare
 }
 
 // A Predicted is measured and simulated runs of the same load.

@@ -19,6 +19,7 @@ var answers = []any{
 	Progress{},
 	Run{},
 	Reports{},
+	RunNote{},
 	Course{},
 	RowsHeader{},
 	Request{},

@@ -35,7 +35,7 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 	case form == runs.JSON:
-		t, err = s.Runs.Telemetry(l.ID)
+		t, err = s.Runs.Complete(s.Runs.Telemetry(l.ID))
 	default:
 		t.Run, err = s.Runs.Run(l.ID)
 	}

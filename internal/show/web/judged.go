@@ -24,6 +24,7 @@ import (
 type Judged struct {
 	Compare     func(context.Context, view.Asked, *words.Language) (view.Comparison, error)
 	Note        func(context.Context, view.Asked, *words.Language) (view.Note, comparison.NotePage, error)
+	RunNote     func(ctx context.Context, id string, lang *words.Language) (view.RunNote, error)
 	Experiments func(*words.Language) (view.Experiments, error)
 	Experiment  func(name string, lang *words.Language) (view.Experiment, error)
 	// Log is the end of the output of the server of a leg.
@@ -37,6 +38,7 @@ func (s *Server) judged(mux *http.ServeMux) {
 	}
 	mux.Handle("GET /api/compare", answer(s.compare))
 	mux.Handle("GET /api/note", answer(s.note))
+	mux.Handle("GET /api/runs/{id}/note", answer(func(q asked) (any, error) { return s.Judged.RunNote(q.Context(), q.PathValue("id"), q.lang) }))
 	mux.Handle("GET /api/note/plot", send(s.notePlot))
 	mux.Handle("GET /api/note/download", send(s.noteFile))
 	mux.Handle("GET /api/experiments", answer(func(q asked) (any, error) { return s.Judged.Experiments(q.lang) }))

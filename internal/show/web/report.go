@@ -44,6 +44,7 @@ func RunReport(id, title string) Report {
 		{Path: path + "/course"},
 		{Path: path + "/reports"},
 		{Path: path + "/predicted"},
+		{Path: path + "/note"},
 		{Path: path + "/rows", Query: url.Values{"most": {"100000"}, "packed": {"1"}}, Bytes: true},
 	}}
 }

@@ -34,6 +34,8 @@ var pages = map[string]string{
 	"measured":    "#/runs/measured",
 	"request":     "#/runs/measured?request=3",
 	"compare":     "#/compare?run=first&run=second",
+	"imported":    "#/runs/" + url.PathEscape("pasted / before"),
+	"tables":      "#/compare?run=pasted",
 	"experiments": "#/experiments",
 	"experiment":  "#/experiments/slower",
 	"note":        "#/note?run=slower",
@@ -75,9 +77,13 @@ func TestHostileTexts(t *testing.T) {
 	name := "hostile " + hostile
 	report := filepath.Join(t.TempDir(), "report.html")
 	w.pitot(t, "runs", "report", name, "-o", report)
+	note := w.imported["hostile.md"]
+	imported := filepath.Join(t.TempDir(), "imported.html")
+	w.pitot(t, "runs", "report", note, "-o", imported)
 	for _, page := range []string{
 		address + "#/runs?q=" + url.QueryEscape(hostile), address + "#/runs/" + url.PathEscape(name), address + "#/runs/" + url.PathEscape(name) + "?request=0",
 		address + "#/compare?run=first&run=" + url.QueryEscape(name), address + "#/note?run=" + url.QueryEscape(name),
+		address + "#/compare?run=hostile&run=pasted", "file://" + imported, address + "#/runs/" + url.PathEscape(note),
 		address + "#/runs/" + url.PathEscape(hostile), address + "#/searches/" + url.PathEscape(hostile), address + "#/experiments/" + url.PathEscape(hostile), "file://" + report,
 	} {
 		t.Run(page[strings.LastIndex(page, "#")+1:], func(t *testing.T) {

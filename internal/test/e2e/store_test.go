@@ -5,6 +5,7 @@ package e2e
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +22,7 @@ import (
 type world struct {
 	binary, folder string
 	env            []string
+	imported       map[string]string // the first run of each note, by its file
 }
 
 var shared struct {
@@ -37,7 +39,7 @@ func stored(t *testing.T) *world {
 		if folder, shared.err = os.MkdirTemp("", "pitot-e2e"); shared.err != nil {
 			return
 		}
-		shared.world = world{folder: folder, env: append(os.Environ(), "PITOT_STORE="+filepath.Join(folder, "runs.db"))}
+		shared.world = world{folder: folder, imported: map[string]string{}, env: append(os.Environ(), "PITOT_STORE="+filepath.Join(folder, "runs.db"))}
 		if shared.binary, shared.err = program.Build(folder); shared.err != nil {
 			return
 		}
@@ -64,7 +66,31 @@ func (w *world) fill(t *testing.T) {
 		"--input-len", "200", "--output-len", "60")
 	address, _ := w.start(t, regexp.MustCompile(`http://\S+`), "serve", "--addr", "127.0.0.1:0", "--model", hostile)
 	w.pitot(t, "bench", "-q", "--url", address, "--tokenizer", "none", "-n", "20", "--rate", "40", "--output-len", "8", "--name", "hostile "+hostile)
+	for name, text := range map[string]string{"pasted.md": noteOf("", ""), "hostile.md": noteOf(hostile+" \x1b[31m\u202e\x00", strings.Repeat("wide ", 2000))} {
+		if err := os.WriteFile(filepath.Join(w.folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		id, _, _ := strings.Cut(w.pitot(t, "import", name), " ")
+		w.imported[name] = id
+	}
 	w.pitot(t, "conform", "run", "--grid", "streams=2 arrivals=lockstep step=20ms", "-o", filepath.Join(w.folder, "conform.json"), "--cpu", "any")
+}
+
+// noteOf is a note with two tables of each of two variants, and other texts around them.
+func noteOf(name, beside string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# A change %s\n\nTTFT is 10%% lower. %s\n", name, beside)
+	for i, variant := range []string{"before", "after"} {
+		fmt.Fprintf(&b, "\n## %s %s\n", variant, name)
+		for run := range 2 {
+			fmt.Fprintf(&b, "\nRun %d:\n\n```\n============ Serving Benchmark Result ============\n", run+1)
+			fmt.Fprintf(&b, "Successful requests:                     200       \nBenchmark duration (s):                  36.0%d     \n", run)
+			fmt.Fprintf(&b, "Total input tokens:                      20026     \nTotal generated tokens:                  24472     \n")
+			fmt.Fprintf(&b, "Mean TTFT (ms):                          %d.4%d    \nP99 TTFT (ms):                           %d.9%d    \n", 300-30*i, run, 700-70*i, run)
+			fmt.Fprintf(&b, "==================================================\n```\n")
+		}
+	}
+	return b.String()
 }
 
 // TestMain removes the store.

@@ -48,6 +48,7 @@ var inputs = []input{
 	{"result", "result.json", "import FILE"},
 	{"results", "result.jsonl", "import FILE"},
 	{"note", "note.md", "import FILE"},
+	{"marked", "note.md", "compare -f html FILE"},
 	{"folder", "folder/result.json", "import folder"},
 	{"compared", "result.json", "compare FILE FILE"},
 	{"conform", "conform.json", "conform report FILE"},
@@ -129,6 +130,8 @@ var contentsOfFiles = sync.OnceValue(func() []content {
 		literal("sqlite-not", "SQLite format 3\x00"+noise(8192-16)),
 		literal("gzip", zipped(64<<20)),
 		literal("tables", strings.Repeat("============ Serving Benchmark Result ============\nSuccessful requests: 1e999\nMean TTFT (ms): -1\n==================================================\n", 2000)),
+		literal("table-hostile", "# "+escape+"<script>alert(1)</script>\u202e\x00\n"+strings.Repeat("x"+escape, 1<<16)+"\n============ Serving Benchmark Result ============\n"+
+			"Successful requests: 9\nMean TTFT (ms): 5.25"+escape+"\nP99 TTFT (ms): 7.50\n==================================================\n"+strings.Repeat("INFO a line\n", 100_000)),
 		literal("objects-many", `[`+strings.Repeat(`{"conversations":[]},`, 300_000)+`{}]`),
 		{"zeros-without-end", linked("/dev/zero")},
 		{"nothing", linked("/dev/null")},

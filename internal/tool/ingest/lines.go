@@ -10,7 +10,6 @@ import (
 	"iter"
 	"strings"
 
-	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
@@ -70,17 +69,6 @@ func lines(text io.Reader) iter.Seq2[line, error] {
 			}
 		}
 	}
-}
-
-// Lines are those of a text as it is read here, numbered alike, without secrets.
-func Lines(s result.Source) (all []string, err error) {
-	for l, err := range lines(decoded(s)) {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, secret.Mask(l.text))
-	}
-	return all, nil
 }
 
 // readLine reads up to a line feed, which it drops. Of a line that is too long it

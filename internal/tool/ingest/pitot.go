@@ -77,6 +77,9 @@ func readPitot(s result.Source) (result.Found, error) {
 	}
 	f.Run.Env.Client.Tidy()
 	f.Run.Env.Serving.Tidy()
+	if o := f.Run.Origin; o != nil && o.Note != nil {
+		o.Note = readNote(o.Note)
+	}
 	f.Records = func(yield func(*trace.Record, error) bool) {
 		err := member(s, "records", func(d *json.Decoder) error { return yieldRecords(d, yield) })
 		if err != nil {

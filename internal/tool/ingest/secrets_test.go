@@ -26,6 +26,9 @@ Namespace(base_url='http://u:hunter2@h', api_key='hunter2', header=['Authorizati
 		if len(found) != 1 || len(problems) > 0 {
 			t.Fatalf("%s: %d found, %v", name, len(found), problems)
 		}
+		if name == "a.md" {
+			found[0].Run.Origin.Note, _ = Note(source(name, text), []int{9})
+		}
 		b, err := json.MarshalIndent(found[0].Run, "", " ")
 		if err != nil {
 			t.Fatal(err)

@@ -160,6 +160,7 @@ export interface Run {
   environment: Group[];
   spec: string;
   commands: Command[];
+  note: boolean;
   predicted: string;
 }
 
@@ -171,6 +172,28 @@ export interface Report {
 export interface Reports {
   reports: Report[];
   note: string;
+}
+
+export interface NoteMark {
+  place: string;
+  text: string;
+  run: string;
+}
+
+export interface NotePart {
+  marks: NoteMark[];
+  text: string;
+  left: string;
+}
+
+export interface MarkedNote {
+  title: string;
+  parts: NotePart[];
+}
+
+export interface RunNote {
+  notes: MarkedNote[];
+  compare: string;
 }
 
 export interface Series {
@@ -397,6 +420,7 @@ export interface Comparison {
   level: number;
   margin: number;
   command: string;
+  sources: MarkedNote[];
 }
 
 export interface ExperimentRow {
