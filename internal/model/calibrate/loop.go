@@ -1,7 +1,9 @@
 package calibrate
 
 import (
+	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/stats"
@@ -25,12 +27,12 @@ const usualChunk = 40e-6
 const loopHold = 0.01
 
 // Factors are tried on each number, those of the second round closer.
-var loopFactors = [][]float64{{0.5, 0.7, 1.4, 2}, {0.85, 1.18}}
+var loopFactors = [][]float64{{0.5, 0.7, 1.4, 2}, {0.7, 0.85, 1.18, 1.4}, {0.85, 0.93, 1.08, 1.18}}
 
 // loopKnobs are the numbers to find.
 func loopKnobs(c *engine.Config) []func(factor float64) {
 	var all []func(float64)
-	for _, s := range []*engine.Seconds{&c.Frontend.Flush, &c.Frontend.Head, &c.Frontend.Request, &c.Frontend.Delay, &c.Frontend.Token, &c.Frontend.Chunk, &c.Cost.PrefillToken} {
+	for _, s := range []*engine.Seconds{&c.Cost.PrefillToken, &c.Frontend.Flush, &c.Frontend.Head, &c.Frontend.Request, &c.Frontend.Delay, &c.Frontend.Token, &c.Frontend.Chunk} {
 		all = append(all, func(f float64) { *s *= engine.Seconds(f) })
 	}
 	return append(all, func(f float64) { c.Frontend.Passes = max(1, int(math.Round(f*float64(c.Frontend.Passes)))) })
@@ -47,50 +49,58 @@ func (c *Calibration) loopOf(with engine.Config, runs []*rerun) (engine.Config, 
 	}
 	f.Tokenize = engine.Seconds(c.tokenize)
 	with.Frontend = f
-	moved := make([]float64, len(loopKnobs(&with))) // ln of the factor on each
-	least, err := c.loopMisfit(with, runs)
-	if err != nil {
-		return with, err
-	}
+	start := with
+	at := make([]float64, len(loopKnobs(&with))) // ln of the factor on each number
+	least, err := c.loopLoss(start, at, runs)
 	for _, factors := range loopFactors {
-		for k := range moved {
-			best, by := with, 0.0
+		for k := range at {
+			was := at[k]
 			for _, factor := range factors {
-				tried := with
-				loopKnobs(&tried)[k](factor)
-				off, err := c.loopMisfit(tried, runs)
-				if err != nil {
-					return with, err
-				}
-				off += loopHold * (math.Pow(moved[k]+math.Log(factor), 2) - moved[k]*moved[k])
-				if off < 0.995*least {
-					best, least, by = tried, off, math.Log(factor)
+				tried := slices.Clone(at)
+				tried[k] = was + math.Log(factor)
+				off, failed := c.loopLoss(start, tried, runs)
+				if err = errors.Join(err, failed); off < 0.995*least {
+					at, least = tried, off
 				}
 			}
-			with, moved[k] = best, moved[k]+by
 		}
-		if with, least, err = c.launchShare(with, least, runs); err != nil {
-			return with, err
+		share, off, failed := c.launchShare(start, at, runs)
+		if err = errors.Join(err, failed); off < 0.995*least {
+			start.Cost.LaunchShare, least = share, off
 		}
 	}
-	return with, nil
+	return changed(start, at), err
 }
 
-// launchShare takes the one of some shares of a step on the device that a launch waits for with which the runs come
-// out nearest to themselves.
-func (c *Calibration) launchShare(with engine.Config, least float64, runs []*rerun) (engine.Config, float64, error) {
-	best := with
+// changed is an engine with factors on its loop's numbers, as logarithms.
+func changed(with engine.Config, factors []float64) engine.Config {
+	for k, knob := range loopKnobs(&with) {
+		knob(math.Exp(factors[k]))
+	}
+	return with
+}
+
+// loopLoss is the misfit of runs with factors on the numbers of an engine, and what it costs to change those.
+func (c *Calibration) loopLoss(with engine.Config, factors []float64, runs []*rerun) (float64, error) {
+	off, err := c.loopMisfit(changed(with, factors), runs)
+	for _, f := range factors {
+		off += loopHold * f * f
+	}
+	return off, err
+}
+
+// launchShare is the share of a step on the device, of some, that a launch waits for with which the runs come out
+// nearest to themselves, and their misfit.
+func (c *Calibration) launchShare(with engine.Config, at []float64, runs []*rerun) (best, least float64, err error) {
+	least = math.Inf(1)
 	for _, share := range []float64{0, 0.3, 0.6, 0.9} {
 		with.Cost.LaunchShare = share
-		off, err := c.loopMisfit(with, runs)
-		if err != nil {
-			return best, least, err
-		}
-		if off < 0.995*least {
-			best, least = with, off
+		off, failed := c.loopLoss(with, at, runs)
+		if err = errors.Join(err, failed); off < 0.995*least {
+			best, least = share, off
 		}
 	}
-	return best, least, nil
+	return best, least, err
 }
 
 // loopMisfit is the mean size of the errors of runs in what shows a frontend, in logarithms.
@@ -109,7 +119,8 @@ func (c *Calibration) loopMisfit(with engine.Config, runs []*rerun) (float64, er
 			got[shapeHead] += before
 			for k, want := range r.shape {
 				if got[k] > 0 && want > 0 {
-					sum += math.Abs(math.Log(got[k] / want))
+					off := math.Abs(math.Log(got[k] / want))
+					sum += off / (1 + off/farOff)
 					n++
 				}
 			}
@@ -117,6 +128,9 @@ func (c *Calibration) loopMisfit(with engine.Config, runs []*rerun) (float64, er
 	}
 	return sum / float64(max(1, n)), nil
 }
+
+// farOff is the error from which on a figure pulls little: something else than the frontend makes it.
+const farOff = 0.15
 
 // loopDraws is how often each run is simulated for that.
 const loopDraws = 2

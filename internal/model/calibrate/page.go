@@ -212,7 +212,7 @@ func (p *page) cost(c *Calibration) {
 func (c *Calibration) sure(k Cost) string {
 	switch {
 	case k.Name == "prefill_token" && c.Launches():
-		return " # at most: launches hide it"
+		return " # by simulation: launches hide it"
 	case k.Spread == 0:
 		return ""
 	}

@@ -372,14 +372,14 @@ const (
 )
 
 // bound is the most that a token can cost: large steps, one after the other, had no more time. The device works on
-// the first of them already in the step before.
+// the first of them already in the step before, for a launch at least.
 func (c *clocks) bound(legs [][]row, budget int) {
 	for _, rows := range legs {
-		sum, tokens, n := 0.0, 0.0, 0
+		sum, tokens, n := c.prefill, 0.0, 0
 		for i := range rows {
 			r := &rows[i]
 			if r.tokens < float64(budget)/4 {
-				sum, tokens, n = r.y, 0, 0
+				sum, tokens, n = max(r.y, c.prefill), 0, 0
 				continue
 			}
 			if sum, tokens, n = sum+r.y, tokens+r.tokens, n+1; n >= 2 {

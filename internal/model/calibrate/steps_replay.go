@@ -114,10 +114,13 @@ func (r *replayer) arrive(order []int) {
 // planned is when a step was planned: as it began or, if the schedule is a step ahead of a busy
 // engine, as the one before it began.
 func (r *replayer) planned(k int) time.Duration {
-	if r.async && r.busy(k) {
-		return r.began(k - 1)
+	switch {
+	case !r.async || !r.busy(k):
+		return r.began(k)
+	case r.ahead && !r.busy(k-1): // the tokens of the first step wait for its launch and that of this one
+		return (r.began(k-1) + r.steps[k-1].end) / 2
 	}
-	return r.began(k)
+	return r.began(k - 1)
 }
 
 // busy reports whether the engine had work as step k began.
