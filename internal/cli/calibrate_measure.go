@@ -59,7 +59,8 @@ func (c calibrateCmd) draft(sess *session.Session) (*pitot.Draft, error) {
 		return nil, session.Usagef("%s: is about the results of a single run; leave it out behind --", flag)
 	}
 	if flag := d.Gives(pitot.OfLegs...); flag != "" {
-		return nil, session.Usagef("%s: each of the loads has its own; leave it out, or make runs with `pitot bench` and name them: pitot calibrate RUN...", flag)
+		return nil, session.Usagef("%s: each of the loads has its own; leave it out, "+
+			"or make runs with `pitot bench` and name them: pitot calibrate RUN...", flag)
 	}
 	return d.With(d.Set("target.url", c.URL)), nil
 }
@@ -136,7 +137,8 @@ const tokenUsage = "request.usage"
 
 // refusedSome reports whether the server refused a request of a run as it was made; nil is no run.
 func refusedSome(t *trace.Trace) bool {
-	return t != nil && slices.ContainsFunc(t.Records, func(r *trace.Record) bool { return r.Status >= 400 && r.Status < 500 })
+	refuses := func(r *trace.Record) bool { return r.Status >= 400 && r.Status < 500 }
+	return t != nil && slices.ContainsFunc(t.Records, refuses)
 }
 
 // An invalidError is a run that shows its client: no engine is found from such runs.

@@ -28,9 +28,11 @@ func (c *Calibration) Doubts() (why []string) {
 	}
 	switch o := c.Order; {
 	case o.Apart && o.Short > mostOvertook:
-		why = append(why, fmt.Sprintf("of two requests that waited together the one that was sent later, with a much shorter prompt, came first in %.0f %% of the cases, so they are not served in their order, and TTFT under load is not known", 100*o.Short))
+		why = append(why, fmt.Sprintf("of two requests that waited together the one that was sent later, with a much shorter prompt, "+
+			"came first in %.0f %% of the cases, so they are not served in their order, and TTFT under load is not known", 100*o.Short))
 	case !o.Apart && o.Short > mostShort:
-		why = append(why, fmt.Sprintf("of two requests sent together the one with the shorter prompt came first in %.0f %% of the cases, so they are not served in their order, and TTFT under load is not known", 100*o.Short))
+		why = append(why, fmt.Sprintf("of two requests sent together the one with the shorter prompt came first in %.0f %% of the cases, "+
+			"so they are not served in their order, and TTFT under load is not known", 100*o.Short))
 	}
 	if astray := c.Early + c.Late; astray > mostAstray && !c.Launches() { // else the frontend was found by simulation
 		why = append(why, fmt.Sprintf("%.0f %% of the first tokens came at another time than its schedule has them, so prompts share steps in another way, and TTFT under load is not known", 100*astray))

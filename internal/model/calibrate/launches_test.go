@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"os"
@@ -151,7 +150,7 @@ func h200(t *testing.T) (legs []calibrate.Leg) {
 	r := bufio.NewReader(unpacked)
 	next := func() int {
 		n, err := binary.ReadUvarint(r)
-		if err != nil && err != io.EOF {
+		if err != nil {
 			t.Fatal(err)
 		}
 		return int(n)

@@ -18,7 +18,7 @@ import (
 // usualLoop is vLLM's API server where writing a chunk takes usualChunk: all of it is the work of one interpreter,
 // so that a faster one makes all of it shorter.
 var usualLoop = engine.Frontend{
-	Flush: 1.2e-3, Token: 14e-6, Request: 0.9e-3, Head: 0.6e-3, Finish: 170e-6, Passes: 8, Tokenize: 3.2e-6, Delay: 1.75e-3, Host: 0.5,
+	Flush: 1.2e-3, Token: 14e-6, Request: 0.9e-3, Head: 0.6e-3, Finish: 170e-6, Passes: 8, Delay: 1.75e-3, Host: 0.5,
 }
 
 const usualChunk = 40e-6
@@ -32,10 +32,11 @@ var loopFactors = [][]float64{{0.5, 0.7, 1.4, 2}, {0.7, 0.85, 1.18, 1.4}, {0.85,
 // loopKnobs are the numbers to find.
 func loopKnobs(c *engine.Config) []func(factor float64) {
 	var all []func(float64)
-	for _, s := range []*engine.Seconds{&c.Cost.PrefillToken, &c.Frontend.Flush, &c.Frontend.Head, &c.Frontend.Request, &c.Frontend.Delay, &c.Frontend.Token, &c.Frontend.Chunk} {
-		all = append(all, func(f float64) { *s *= engine.Seconds(f) })
+	f := &c.Frontend
+	for _, s := range []*engine.Seconds{&c.Cost.PrefillToken, &f.Flush, &f.Head, &f.Request, &f.Delay, &f.Token, &f.Chunk} {
+		all = append(all, func(factor float64) { *s *= engine.Seconds(factor) })
 	}
-	return append(all, func(f float64) { c.Frontend.Passes = max(1, int(math.Round(f*float64(c.Frontend.Passes)))) })
+	return append(all, func(factor float64) { f.Passes = max(1, int(math.Round(factor*float64(f.Passes)))) })
 }
 
 // loopOf finds the frontend of c as an event loop. Each run is simulated with the speed that its host had.
@@ -190,7 +191,8 @@ func shapeOf(t *trace.Trace, steps int) (out shape) {
 	out[shapeThroughput] = float64(tokens) / time.Duration(end).Seconds()
 	out[shapeTTFT], out[shapeTTFTMedian], out[shapeTTFT90] = stats.Mean(ttft), first.Median(), first.Percentile(90)
 	out[shapeTPOT], out[shapeTPOTMedian] = stats.Mean(tpot), each.Median()
-	out[shapeHead], out[shapePrompts], out[shapeChunks] = median(heads), float64(steps), float64(tokens)/float64(max(1, chunks))
+	out[shapeHead], out[shapePrompts] = median(heads), float64(steps)
+	out[shapeChunks] = float64(tokens) / float64(max(1, chunks))
 	return out
 }
 

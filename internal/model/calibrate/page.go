@@ -49,6 +49,9 @@ func (c *Calibration) Linear() (out []Cost) {
 				continue
 			}
 		}
+		if c.Launches() && k.Value == 0 && k.Spread == 0 {
+			continue
+		}
 		out = append(out, k)
 	}
 	return out
@@ -155,7 +158,8 @@ func (p *page) speculative(c *Calibration) {
 	}
 	how := "by position, of this workload"
 	if !c.DraftsSeen {
-		how = fmt.Sprintf("drafts are assumed: chunks have no counts of their tokens; %.2f tokens a step, of this workload, is what is known", c.PerStep)
+		how = fmt.Sprintf("drafts are assumed, as chunks have no counts of their tokens; known are %.2f tokens a step, "+
+			"of this workload", c.PerStep)
 	}
 	p.line("")
 	p.line("speculative: # %s", how)
@@ -239,9 +243,14 @@ func (p *page) frontend(f engine.Frontend) {
 // loop is a frontend that is an event loop.
 func (p *page) loop(f engine.Frontend) {
 	for _, k := range []Cost{
-		{"request", f.Request, 0, "of work for each"}, {"head", f.Head, 0, "of it as its response begins"}, {"finish", f.Finish, 0, "and as it ends"},
-		{"tokenize", f.Tokenize, 0, "for each token of a prompt, outside of the loop"}, {"delay", f.Delay, 0, "of a request"},
-		{"flush", f.Flush, 0, "of work on the output of a step"}, {"token", f.Token, 0, "on each of its tokens"}, {"chunk", f.Chunk, 0, "on each chunk"},
+		{"request", f.Request, 0, "of work for each"},
+		{"head", f.Head, 0, "of it as its response begins"},
+		{"finish", f.Finish, 0, "and as it ends"},
+		{"tokenize", f.Tokenize, 0, "for each token of a prompt, outside of the loop"},
+		{"delay", f.Delay, 0, "of a request"},
+		{"flush", f.Flush, 0, "of work on the output of a step"},
+		{"token", f.Token, 0, "on each of its tokens"},
+		{"chunk", f.Chunk, 0, "on each chunk"},
 	} {
 		p.line("  %s: %v # %s", k.Name, Rounded(k.Value, 4), k.Of)
 	}

@@ -39,7 +39,7 @@ type launch struct {
 }
 
 const (
-	longLaunch   = 0.25                   // launches are seen if the gap is longer by that share of what the device explains,
+	longLaunch   = 0.25                   // launches are seen if the gap is longer by that share of what decoding explains,
 	clearLaunch  = 6                      // and by so many standard deviations
 	nearLaunch   = 150 * time.Millisecond // the speed of the host is known so near to a launch
 	leastLevels  = 100                    // of them, at such intervals, show a distribution
@@ -152,7 +152,9 @@ func (c *clocks) launches(rows []row, budget int) (all hostSpeed) {
 	clear := 1 + max(longLaunch, clearLaunch*c.sigma)
 	for i := range rows {
 		r := &rows[i]
-		if r.next > 0 && r.launched > 0 && r.next < float64(budget)/2 && r.y > clear*c.decodes(r) && (r.tokens == 0 || 2*c.decodes(r)+c.token*r.tokens < c.prefill/2) {
+		d := c.decodes(r)
+		hides := r.tokens == 0 || 2*d+c.token*r.tokens < c.prefill/2
+		if r.launched > 0 && r.next > 0 && r.next < float64(budget)/2 && r.y > clear*d && hides {
 			all = append(all, launch{r.end, r.y, r.next, r.launched})
 		}
 	}
@@ -416,8 +418,10 @@ func weightedMedian(x, weights []float64) float64 {
 func (c *clocks) costs(device, launch *coefficients) engine.Costs {
 	out := device.costs(&c.form)
 	out.PrefillToken, out.TailToken = engine.Seconds(c.token), engine.Seconds(c.tail)
-	out.Launch, out.LaunchSequence, out.LaunchPrefill = engine.Seconds(launch[perStep]), engine.Seconds(launch[perSequence]), engine.Seconds(c.prefill)
-	out.LaunchPrompt, out.LaunchPrefillToken, out.LaunchShare = engine.Seconds(c.prompt), engine.Seconds(c.promptToken), launchShare
-	out.Host = &engine.Host{Factors: c.factors, Hold: engine.Seconds(levelLength.Seconds()), Run: engine.Relative(math.Round(1e4*c.run) / 1e4)}
+	out.Launch, out.LaunchSequence = engine.Seconds(launch[perStep]), engine.Seconds(launch[perSequence])
+	out.LaunchPrefill, out.LaunchShare = engine.Seconds(c.prefill), launchShare
+	out.LaunchPrompt, out.LaunchPrefillToken = engine.Seconds(c.prompt), engine.Seconds(c.promptToken)
+	run := engine.Relative(math.Round(1e4*c.run) / 1e4)
+	out.Host = &engine.Host{Factors: c.factors, Hold: engine.Seconds(levelLength.Seconds()), Run: run}
 	return out
 }

@@ -41,7 +41,7 @@ type Found struct {
 	Work      time.Duration // of that, on one request after the other
 	Chunk     time.Duration // of the server's work for each token that it sends
 
-	misses      []float64 // by leg: the share of its steps that could not be seen; those with more than mostMiss are left out
+	misses      []float64 // by leg: the share of its steps that could not be seen
 	promptSteps []int     // steps with first tokens, by leg
 	tokenize    float64   // s for each prompt token before the head of a response
 	clocks      *clocks   // of an engine that launches steps ahead; else nil
@@ -86,7 +86,8 @@ func FitSteps(legs []Leg, tokens int) (*Found, error) {
 		logs = observedLegs(legs, false)
 	}
 	if logs = f.sharp(logs); len(logs) == 0 && len(legs) > 0 {
-		return nil, fmt.Errorf("%w: %.0f %% of successive tokens of a stream are not in successive steps", ErrBlurred, 100*min(1, slices.Min(f.misses)))
+		return nil, fmt.Errorf("%w: %.0f %% of successive tokens of a stream are not in successive steps",
+			ErrBlurred, 100*min(1, slices.Min(f.misses)))
 	}
 	if err := f.look(logs); err != nil {
 		return nil, err

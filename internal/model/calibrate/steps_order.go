@@ -54,7 +54,9 @@ const (
 
 // An order is how short prompts are served before long ones.
 type order struct {
-	Short float64 // share of the pairs in which the much shorter one had its first token much earlier; a half if there are few
+	// Short is the share of the pairs in which the much shorter one had its first token much earlier; a half if
+	// there are few.
+	Short float64
 	// Apart says that the shorter ones were sent later, while the longer ones waited; else both were sent together,
 	// and a frontend that works on several requests at once may have changed their order.
 	Apart bool

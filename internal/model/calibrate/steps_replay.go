@@ -12,7 +12,7 @@ type stepsSchedule struct {
 	first        bool          // prompts stop those that decode, as SGLang's do
 	promptBudget bool          // the budget is for prompts alone; decoding sequences do not count
 	async        bool          // a step is planned while the one before it runs
-	ahead        bool          // it is launched before the tokens of that one are sent: what launching costs is in that one
+	ahead        bool          // it is launched before that one's tokens are sent, so that it lengthens that one
 	budget       int           // tokens of a step
 	drafts       int           // tokens of it for each sequence that decodes, beside the one
 	prompts      int           // in a step at most; 0: any number

@@ -42,7 +42,8 @@ func (l *steplog) rows(s stepsSchedule, r *replayed, block int) (rows []row) {
 			continue
 		}
 		one := row{
-			y: y.Seconds(), decodes: float64(at.decodes), context: at.context, tokens: r.tokens[k], pair: r.pairs[k], end: at.end,
+			y: y.Seconds(), end: at.end,
+			decodes: float64(at.decodes), context: at.context, tokens: r.tokens[k], pair: r.pairs[k],
 			block: block + int(at.end/blockLength), asked: r.waiting[k] || len(at.firsts) > 0,
 		}
 		if s.ahead && k+1 < len(l.steps) {

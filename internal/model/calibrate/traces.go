@@ -142,7 +142,8 @@ func (c *Calibration) usable(traces []*trace.Trace) (out []*trace.Trace) {
 func (c *Calibration) sharp(traces []*trace.Trace) (out []*trace.Trace) {
 	for i, t := range traces {
 		if miss := c.misses[i]; miss > mostMiss {
-			c.Left = append(c.Left, LeftOut{nameOf(&t.Run), fmt.Sprintf("shows %.0f %% of the tokens of a stream out of step with the one before", 100*min(1, miss))})
+			const why = "shows %.0f %% of the tokens of a stream out of step with the one before"
+			c.Left = append(c.Left, LeftOut{nameOf(&t.Run), fmt.Sprintf(why, 100*min(1, miss))})
 		} else {
 			out = append(out, t)
 		}

@@ -33,7 +33,11 @@ func costs(c *calibrate.Calibration) doc.Grid {
 		}
 	}
 	for _, k := range c.Linear() {
-		row(k.Name, shortly(k.Value), "± "+shortly(k.Spread), k.Of)
+		spread := "± " + shortly(k.Spread)
+		if c.Launches() && k.Spread == 0 { // it was not drawn anew
+			spread = ""
+		}
+		row(k.Name, shortly(k.Value), spread, k.Of)
 	}
 	jitter := fmt.Sprintf("%9.1f %%", 100*c.Jitter)
 	if c.Cost.JitterQuantiles != nil {
@@ -136,7 +140,8 @@ func policyOf(c *calibrate.Calibration) string {
 func draftsOf(c *calibrate.Calibration) string {
 	text := fmt.Sprintf("%.2f tokens a step and sequence with this workload", c.PerStep)
 	if !c.DraftsSeen {
-		return text + fmt.Sprintf("; how many are drafted is not known, and %d assumed: answers with counts in every chunk would show it", c.Speculative.Drafts)
+		return text + fmt.Sprintf("; how many are drafted is not known, and %d assumed: "+
+			"answers with counts in every chunk would show it", c.Speculative.Drafts)
 	}
 	var at []string
 	for _, a := range c.Speculative.Acceptance {
@@ -149,7 +154,8 @@ func draftsOf(c *calibrate.Calibration) string {
 func frontendOf(c *calibrate.Calibration) string {
 	f := c.Engine.Frontend
 	if c.Launches() {
-		return fmt.Sprintf("one event loop: %s on each request and %s at its head, behind %d iterations; %s on the output of a step and %s on each chunk; then %s until the engine knows the request",
+		return fmt.Sprintf("one event loop: %s on each request and %s at its head, behind %d iterations; "+
+			"%s on the output of a step and %s on each chunk; then %s until the engine knows the request",
 			shortly(f.Request), shortly(f.Head), f.Passes, shortly(f.Flush), shortly(f.Chunk), shortly(f.Delay))
 	}
 	text := shortly(f.Request+f.Delay) + " before the engine knows a request"
