@@ -197,7 +197,11 @@ func (x *execution) sendWarmUp(ctx context.Context) error {
 func (x *execution) warmedUp(records []*trace.Record) error {
 	cold := judgeWarmUp(records)
 	if cold.none && (x.spec.Before.WarmUp.Required || cold.alike && !x.foreign()) {
-		err := fmt.Errorf("warm-up at %s: none of %d requests was answered: %w", x.target.base, len(records), cold.why)
+		what := fmt.Sprintf("none of %d requests was answered", len(records))
+		if len(records) == 1 {
+			what = "its request was not answered"
+		}
+		err := fmt.Errorf("warm-up at %s: %s: %w", x.target.base, what, cold.why)
 		return x.refused(err, cold.why, Way{"before.warm_up.requests", "0 goes on without a warm-up"})
 	}
 	if cold.failed > 0 {

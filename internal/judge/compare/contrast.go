@@ -157,13 +157,16 @@ func (s sample) reach(plain bool) float64 {
 }
 
 // borrowed is the noise that the repeated variants of the workload show.
-func (l *entry) borrowed() (n noise) {
-	var all [][]float64
-	for _, s := range l.samples {
-		all = append(all, s.scaled)
+func (l *entry) borrowed() noise {
+	if l.pool == nil {
+		all := make([][]float64, len(l.samples))
+		for i, s := range l.samples {
+			all[i] = s.scaled
+		}
+		l.pool = &noise{}
+		l.pool.sd, l.pool.df = stats.PooledSD(all...)
 	}
-	n.sd, n.df = stats.PooledSD(all...)
-	return n
+	return *l.pool
 }
 
 // scaled are values on the scale on which they are compared.

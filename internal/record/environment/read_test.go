@@ -40,9 +40,9 @@ func TestDevices(t *testing.T) {
 			Driver: "550.90.07", Toolkits: []Version{{"cuda-driver", "12.4"}}, Devices: []Device{
 				{
 					"00000000:17:00.0", "NVIDIA H100 80GB HBM3", "GPU-11111111-2222-3333-4444-555555555555", "96.00.89.00.01",
-					81559 << 20, "700.00 W",
+					81559 << 20, "700.00 W", "",
 				},
-				{"00000000:2a:00.0", "NVIDIA H100 80GB HBM3", "GPU-66666666-7777-8888-9999-000000000000", "", 81559 << 20, ""},
+				{"00000000:2a:00.0", "NVIDIA H100 80GB HBM3", "GPU-66666666-7777-8888-9999-000000000000", "", 81559 << 20, "", ""},
 			},
 		}},
 		"driver's files": {answers(
@@ -52,20 +52,20 @@ func TestDevices(t *testing.T) {
 			"nvidia-gpu", "/proc/driver/nvidia/gpus/0000:07:00.0/information",
 			"Model: \t\t NVIDIA A100-SXM4-80GB\nIRQ: 16\nGPU UUID: \t GPU-1\nVideo BIOS: \t 92.00.36.00.01\n",
 		), Environment{
-			Driver: "535.129.03", Devices: []Device{{"0000:07:00.0", "NVIDIA A100-SXM4-80GB", "GPU-1", "92.00.36.00.01", 0, ""}},
+			Driver: "535.129.03", Devices: []Device{{"0000:07:00.0", "NVIDIA A100-SXM4-80GB", "GPU-1", "92.00.36.00.01", 0, "", ""}},
 		}},
 		"npu-smi": {answers(
 			"npu-smi", "", sample(t, "npu-smi-info.txt"),
 			"ascend-firmware", "", "Version=7.8.0.2.212\nfirmware_version=1.0\n",
 		), Environment{
 			Driver: "25.3.rc1", Devices: []Device{
-				{"0.0", "Ascend910", "", "7.8.0.2.212", 64 * gib, ""}, {"0.1", "Ascend910", "", "7.8.0.2.212", 64 * gib, ""},
+				{"0.0", "Ascend910", "", "7.8.0.2.212", 64 * gib, "", "0"}, {"0.1", "Ascend910", "", "7.8.0.2.212", 64 * gib, "", "1"},
 			},
 		}},
 		"amd-smi": {answers("amd-smi", "", sample(t, "amd-smi-static.json")), Environment{
 			Driver: "6.10.5", Devices: []Device{
-				{"0000:83:00.0", "AMD Instinct MI300X", "0x6F1F0A2B3C4D5E6F", "022.040.003.043.000001", 196592 << 20, ""},
-				{"0000:a3:00.0", "AMD Instinct MI300X", "", "", 0, ""},
+				{"0000:83:00.0", "AMD Instinct MI300X", "0x6F1F0A2B3C4D5E6F", "022.040.003.043.000001", 196592 << 20, "", ""},
+				{"0000:a3:00.0", "AMD Instinct MI300X", "", "", 0, "", ""},
 			},
 		}},
 		"nothing": {

@@ -17,7 +17,7 @@ import (
 
 // find is the process that serves, and whether there is one.
 func (q *inquiry) find(ctx context.Context) (pid int, found bool) {
-	port := portOf(q.URL)
+	port := q.port()
 	switch q.Site.Kind {
 	case plan.ByPID:
 		pid, err := strconv.Atoi(q.Site.Name)

@@ -59,6 +59,7 @@ func (r *report) footnotes(s metrics.Summary) []plan.Message {
 	r.noteIf(missing > 0 && !measured, "report.no-record", "requests", missing, "planned", s.Requests.Planned)
 	r.noteIf(len(r.short) > 0, "report.few-values", "wanted", r.wanted())
 	r.noteIf(!s.Steady.Why.IsZero(), "report.not-steady", "why", s.Steady.Why)
+	r.noteIf(!s.Steady.NoIntervals.IsZero(), "report.no-interval", "why", s.Steady.NoIntervals)
 	if g := s.Goodput; g != nil {
 		r.noteIf(!g.Unsettled.IsZero() && g.Unsettled.Code != s.Steady.Why.Code, "report.slo-open", "why", g.Unsettled)
 	}
