@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -88,6 +89,11 @@ func TestLaunchesAreFound(t *testing.T) {
 			}
 			if token := float64(found.Cost.PrefillToken / c.Cost.PrefillToken); math.Abs(math.Log(token)) > 0.4 {
 				t.Errorf("%v a token, not %v", found.Cost.PrefillToken, c.Cost.PrefillToken)
+			}
+			stored := calibrated{found, o, 0}.stored(t).Engine
+			if a, b := stored.Frontend, found.Engine.Frontend; stored.Cost.LaunchShare != found.Cost.LaunchShare || a.Passes != b.Passes ||
+				math.Abs(float64(a.Flush/b.Flush)-1) > 0.001 || !reflect.DeepEqual(stored.Cost.Host, found.Cost.Host) {
+				t.Errorf("the profile has %+v and %+v, not %+v and %+v", stored.Cost, a, found.Cost, b)
 			}
 			misses := o.heldAgainst(t, found, loads, 3)
 			var b table

@@ -203,6 +203,9 @@ func (p *page) cost(c *Calibration) {
 	} else {
 		p.line("  jitter: %.4f # coefficient of variation", c.Cost.Jitter)
 	}
+	if c.Cost.LaunchShare > 0 {
+		p.line("  launch_share: %g # of the device's time for a step with prompts that its launch waits for", c.Cost.LaunchShare)
+	}
 	if h := c.Cost.Host; h != nil {
 		p.line("  host: %s # levels of its speed; run is from run to run", flow(reflect.ValueOf(h)))
 	}

@@ -285,7 +285,9 @@ func (f *Found) adoptClocks(logs []*steplog, t *try) {
 	sd := deviation(hosts)
 	f.Spread.Launch, f.Spread.LaunchSequence = engine.Seconds(sd[perStep]), engine.Seconds(sd[perSequence])
 	for i := range devices {
-		f.Draws = append(f.Draws, n.onto(c.costs(&devices[i], &hosts[i])))
+		draw := n.onto(c.costs(&devices[i], &hosts[i]))
+		draw.Host = nil // that of the profile
+		f.Draws = append(f.Draws, draw)
 	}
 	f.Delay, f.DelaySeen = delayOf(logs, t)
 	f.Work = min(t.work, f.Delay)

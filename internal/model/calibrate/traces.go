@@ -121,7 +121,7 @@ func (c *Calibration) findFrontend(traces []*trace.Trace, reruns []*rerun) (err 
 	}
 	c.Cost = c.Engine.Cost
 	for i := range c.Draws {
-		c.Draws[i].PrefillToken = c.Cost.PrefillToken
+		c.Draws[i].PrefillToken, c.Draws[i].LaunchShare = c.Cost.PrefillToken, c.Cost.LaunchShare
 	}
 	return nil
 }
