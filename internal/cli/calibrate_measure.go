@@ -51,12 +51,12 @@ var lengths = []string{"load[0].dataset.input_len", "load[0].dataset.output_len"
 
 // draft is that of all loads.
 func (c calibrateCmd) draft(sess *session.Session) (*pitot.Draft, error) {
-	d, err := sess.Draft(append([]string{"bench"}, c.Runs...)...)
+	d, err := sess.Draft(append([]string{"bench"}, c.words...)...)
 	if err != nil {
 		return nil, err
 	}
 	if flag := d.Gives(""); flag != "" {
-		return nil, session.Usagef("%s: is about the results of a single run; leave it out behind --", flag)
+		return nil, session.Usagef("%s: is about the results of a single run; leave it out", flag)
 	}
 	if flag := d.Gives(pitot.OfLegs...); flag != "" {
 		return nil, session.Usagef("%s: each of the loads has its own; leave it out, "+
