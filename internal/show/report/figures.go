@@ -10,6 +10,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -48,14 +49,15 @@ func (r *report) rates(s metrics.Summary) doc.Grid {
 		unsettled := r.wordIf(!g.Unsettled.IsZero(), "report.unsettled", "grows", metrics.QueueGrows(g.Unsettled))
 		met := r.Word("report.met", "requests", g.Met, "share", g.Share)
 		row(r.Word("report.goodput"), met, sig(g.Rate)+" req/s", unsettled)
-		row("", objectives(g))
+		row("", Objectives(g.Objectives))
 	}
 	return g
 }
 
-func objectives(g *metrics.Goodput) string {
-	parts := make([]string, len(g.Objectives))
-	for i, o := range g.Objectives {
+// Objectives are those of a run, as TTFT ≤ 200ms, TPOT ≤ 12ms.
+func Objectives(all []plan.Objective) string {
+	parts := make([]string, len(all))
+	for i, o := range all {
 		parts[i] = fmt.Sprintf("%s ≤ %v", strings.ToUpper(o.Metric), o.Limit.Std().Round(time.Microsecond))
 	}
 	return strings.Join(parts, ", ")

@@ -167,7 +167,7 @@ func TestQuestionsThatCannotBe(t *testing.T) {
 // An empty store has lists without anything, and no null.
 func TestAnEmptyStoreIsAnswered(t *testing.T) {
 	w := get((&Server{Runs: openStore(t)}).Handler(), "runs")
-	want := `{"total":0,"stored":0,"offset":0,"rows":[],"models":[],"tags":[],"experiments":[],"loads":[]}` + "\n"
+	want := `{"total":0,"runs":0,"stored":0,"offset":0,"rows":[],"models":[],"tags":[],"experiments":[],"loads":[]}` + "\n"
 	if diff := cmp.Diff(want, w.Body.String()); diff != "" {
 		t.Error(diff)
 	}
