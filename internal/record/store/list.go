@@ -153,8 +153,12 @@ func (s *Store) List(f Filter) ([]Listing, error) {
 
 // Count returns the number of runs that f selects, without its limit.
 func (s *Store) Count(f Filter) (n int, err error) {
-	condition, args := f.where()
-	err = s.db.QueryRow("SELECT count(*) FROM run WHERE "+condition, args...).Scan(&n)
+	condition, args := f.each()
+	what := "count(*)"
+	if f.Grouped {
+		what = "count(*) - count(experiment) + count(DISTINCT experiment)"
+	}
+	err = s.db.QueryRow("SELECT "+what+" FROM run WHERE "+condition, args...).Scan(&n)
 	return n, err
 }
 

@@ -212,7 +212,7 @@ func BenchmarkRuns(b *testing.B) {
 	fill(b, s, 10_000)
 	h := (&Server{Runs: s}).Handler()
 	for _, query := range []url.Values{
-		{}, {"q": {"qwen release"}}, {"sort": {"-ttft.p99"}}, {"sort": {"name"}, "limit": {"1000"}}, {"load": {"poisson 17"}}, {"tag": {"release"}}, {"offset": {"9950"}},
+		{}, {"group": {"1"}}, {"q": {"qwen release"}}, {"sort": {"-ttft.p99"}}, {"sort": {"name"}, "limit": {"1000"}}, {"load": {"poisson 17"}}, {"tag": {"release"}}, {"offset": {"9950"}},
 	} {
 		b.Run("?"+query.Encode(), func(b *testing.B) {
 			for b.Loop() {
