@@ -92,6 +92,8 @@ func (v *View) Handle(e run.Event) error {
 	case run.WarmingUp:
 		switch {
 		case v.Brief:
+		case e.Brief:
+			v.Printf("warming up with waves of %d short requests", e.Requests)
 		case e.Steady:
 			v.Printf("warming up with waves of %d requests until two agree", e.Requests)
 		case e.Requests > 0:

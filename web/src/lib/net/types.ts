@@ -415,6 +415,7 @@ export interface ComparedLoad {
   claims: Said[];
   differs: Difference[];
   further: number;
+  idle: number;
   rows: ComparedRow[];
   notes: Said[];
   overlays: Overlay[];
