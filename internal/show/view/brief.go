@@ -20,7 +20,8 @@ type Brief struct {
 	// null: there are none, or it is not known.
 	Met      string   `json:"met"`
 	MetShare *float64 `json:"met_share"`
-	Figures  []Figure `json:"figures"` // at most six
+	// Figures are at most six. Their bounds are 95 % intervals, of a steady state that is long enough.
+	Figures []Figure `json:"figures"`
 }
 
 // compared are the figures that people compare, in their order: of each line the first that a run has.
@@ -59,7 +60,29 @@ func (w writer) brief(k Known) Brief {
 	}
 	k.Figures = six
 	b.Figures = w.figures(k)
+	for i := range b.Figures {
+		f := &b.Figures[i]
+		f.Low, f.High = nil, nil
+		if in := intervalOf(k.Service, f.Name); in != nil {
+			f.Low, f.High = &in.Low, &in.High
+		}
+	}
 	return b
+}
+
+// intervalOf is that of a figure in seconds; nil if it has none.
+func intervalOf(all *metrics.Latencies, name string) *metrics.Interval {
+	metric, statistic := figure.Split(name)
+	d, _ := distributionOf(all, string(metric))
+	if statistic == "mean" {
+		return d.MeanInterval
+	}
+	for _, p := range d.Percentiles {
+		if metric.P(p.P) == name {
+			return p.Interval
+		}
+	}
+	return nil
 }
 
 // firstOf is the first of some figures that a run has; of a P99 that it has not, the highest percentile.

@@ -56,6 +56,12 @@ func TestTheSixFiguresAreOfTheSteadyState(t *testing.T) {
 		t.Errorf("%q, %q", b.Of, b.Met)
 	}
 	k := summed()
+	k.Summary.Steady.Service.TTFT.MeanInterval = &metrics.Interval{Low: 0.19, High: 0.21}
+	k.Summary.Steady.Service.TTFT.Percentiles[1].Interval = &metrics.Interval{Low: 0.5, High: 0.7}
+	if f := NewRun(k, words.In("en")).Brief.Figures; *f[2].Low != 0.19 || *f[3].High != 0.7 || f[4].Low != nil {
+		t.Errorf("%+v", f)
+	}
+	k = summed()
 	k.Summary.Steady = metrics.Steady{Why: plan.Text("it was short")}
 	if b := NewRun(k, words.In("en")).Brief; !strings.HasPrefix(b.Figures[0].Text, "10") || b.Of != "of the whole run: no steady state: it was short" {
 		t.Errorf("%+v", b)
