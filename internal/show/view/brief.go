@@ -20,6 +20,8 @@ type Brief struct {
 	// null: there are none, or it is not known.
 	Met      string   `json:"met"`
 	MetShare *float64 `json:"met_share"`
+	// Judged are the objectives of the run, not of each request, with their tone.
+	Judged []Said `json:"judged"`
 	// Figures are at most six. Their bounds are 95 % intervals, of a steady state that is long enough.
 	Figures []Figure `json:"figures"`
 }
@@ -36,7 +38,10 @@ var compared = [][]string{
 
 // brief is that of a run, of its steady state where there is one.
 func (w writer) brief(k Known) Brief {
-	b, s := Brief{Figures: []Figure{}}, k.Summary
+	b, s := Brief{Figures: []Figure{}, Judged: []Said{}}, k.Summary
+	if s != nil {
+		b.Judged = w.judged(*s)
+	}
 	b.Met, b.MetShare = w.met(k)
 	switch {
 	case k.Tool != "":
@@ -85,6 +90,22 @@ func intervalOf(all *metrics.Latencies, name string) *metrics.Interval {
 	return nil
 }
 
+// judged are the objectives of a run: better, worse, or unclear where they cannot be judged.
+func (w writer) judged(s metrics.Summary) []Said {
+	out := []Said{}
+	for i, text := range report.Judgements(s, w.Language) {
+		tone := "unclear"
+		switch j := s.Judgements[i]; {
+		case j.Met:
+			tone = "better"
+		case j.Known:
+			tone = "worse"
+		}
+		out = append(out, Said{Text: text, Tone: tone})
+	}
+	return out
+}
+
 // firstOf is the first of some figures that a run has; of a P99 that it has not, the highest percentile.
 func firstOf(all []trace.ReportedFigure, names []string) (trace.ReportedFigure, bool) {
 	for _, name := range names {
@@ -114,7 +135,7 @@ func unbelieved(all *metrics.Latencies, name string) bool {
 // met is which share of the requests met the objectives of a run. Of one whose requests were not all
 // read, it comes from the goodput that is stored.
 func (w writer) met(k Known) (string, *float64) {
-	objectives := k.Run.Plan.Objectives
+	objectives := slices.DeleteFunc(slices.Clone(k.Run.Plan.Objectives), plan.Objective.OfRun)
 	share, open := math.NaN(), plan.Message{}
 	rate, has := firstOf(k.Figures, []string{figure.Goodput})
 	seconds, dated := firstOf(k.Figures, []string{figure.Duration})

@@ -98,6 +98,17 @@ func TestABriefOfWhatIsStored(t *testing.T) {
 	}
 }
 
+// Objectives of the run are judged one by one.
+func TestObjectivesOfTheRunAreJudged(t *testing.T) {
+	k := summed()
+	of := plan.Objective{Metric: "ttft", Statistic: "p99", Limit: plan.Duration(200 * time.Millisecond)}
+	k.Summary.Judgements = []metrics.Judgement{{Objective: of, Value: 0.3, Known: true}, {Objective: of, Value: 0.1, Known: true, Met: true}, {Objective: of}}
+	b := NewRun(k, words.In("en")).Brief
+	if len(b.Judged) != 3 || b.Judged[0].Tone != "worse" || b.Judged[1].Tone != "better" || b.Judged[2].Tone != "unclear" || !strings.Contains(b.Judged[0].Text, "P99 TTFT ≤ 200ms") {
+		t.Errorf("%+v", b.Judged)
+	}
+}
+
 // A verdict is why, what to do, and what it did to the figures.
 func TestAVerdictIsExplained(t *testing.T) {
 	k := measured()

@@ -237,7 +237,9 @@ func (w writer) plan(run trace.Run) []Group {
 	if run.Origin == nil || p.Seed != 0 {
 		load.add(w.Word("view.seed"), fmt.Sprint(p.Seed))
 	}
-	load.add(w.Word("view.objective"), report.Objectives(p.Objectives))
+	for _, o := range p.Objectives {
+		load.add(w.Word("view.objective"), report.Objective(o, w.Language))
+	}
 	target.add(w.Word("report.target"), p.URL)
 	target.add(w.Word("view.model"), p.Model)
 	if p.Protocol != "" {

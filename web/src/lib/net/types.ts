@@ -96,6 +96,12 @@ export interface Verdict {
   effects: string;
 }
 
+export interface Said {
+  label: string;
+  text: string;
+  tone: string;
+}
+
 export interface Figure {
   name: string;
   group: string;
@@ -113,6 +119,7 @@ export interface Brief {
   of: string;
   met: string;
   met_share: number | null;
+  judged: Said[];
   figures: Figure[];
 }
 
@@ -342,12 +349,6 @@ export interface Refused {
   text: string;
   setting: string;
   values: string[];
-}
-
-export interface Said {
-  label: string;
-  text: string;
-  tone: string;
 }
 
 export interface ComparedRun {
