@@ -12,6 +12,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -141,6 +142,9 @@ func (v variants) compare(sess *session.Session, o compare.Options, see func(*tr
 	if len(k.Journals()) == 1 && len(v.Runs) == 1 {
 		if o, err = comparing.AsExperiment(o, k.Journals()[0]); err != nil {
 			return c, err
+		}
+		if why := comparing.NoEvidence(k.Journals()[0], o.Order, o.Baseline); !why.IsZero() {
+			return c, errors.New(doc.Clean(words.In(words.Default).Say(why)))
 		}
 	}
 	c, err = comparing.Compare(picks, o, func(one session.Pick, by []compare.RuleSource) (seen compare.ComparedRun, err error) {

@@ -56,6 +56,10 @@ func sweepOf(v *view.Search, s *store.Store, x store.Search, runs []store.Listin
 		made.Points[i].Runs = append(made.Points[i].Runs, ids...)
 	}
 	v.Sweep, v.Answer = &made, append(v.Answer, says...)
+	known := func(p view.SweepPoint) bool { return len(p.Figures) > 0 }
+	if x.Status == trace.Complete && !slices.ContainsFunc(made.Points, known) {
+		v.Row.End = "nothing"
+	}
 	return nil
 }
 
