@@ -87,7 +87,9 @@ func byFlags(all plan.Problems) error {
 }
 
 // Run carries it out.
-func (c *abCmd) Run(sess *session.Session) error {
+func (c *abCmd) Run(sess *session.Session) (err error) {
+	c.gates = c.FailIf
+	defer func() { err = c.settle(sess, err, c.Lang) }()
 	e, explain, err := c.experiment(sess)
 	if err != nil {
 		return err

@@ -9,6 +9,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
@@ -48,6 +50,8 @@ type variants struct {
 
 // Run compares.
 func (c compareCmd) Run(sess *session.Session) (err error) {
+	c.gates = c.FailIf
+	defer func() { err = c.settle(sess, err, c.Lang) }()
 	o, err := c.options("compare")
 	if err != nil {
 		return err
@@ -62,6 +66,9 @@ func (c compareCmd) Run(sess *session.Session) (err error) {
 		c.notes = map[string]*trace.Note{}
 	}
 	result, err := c.compare(sess, o, nil)
+	if errors.Is(err, compare.ErrAllVoid) {
+		return noVerdict(metrics.Explanation{Causes: []plan.Message{plan.Text(err.Error())}}, c.Lang)
+	}
 	if err != nil {
 		return err
 	}

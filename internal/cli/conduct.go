@@ -16,12 +16,16 @@ import (
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/session"
+	"github.com/pitot-bench/pitot/internal/show/comparison"
 	"github.com/pitot-bench/pitot/internal/show/live"
+	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
@@ -42,6 +46,8 @@ type experimentRunner struct {
 // carryOut makes the legs that a journal lacks, and reports the outcome.
 func (c *experimentFlags) carryOut(sess *session.Session, s *store.Store, made *experiment.CheckedExperiment, j *experiment.Journal, changed time.Time) error {
 	view := sess.NewView(session.ViewOptions{Quiet: c.Quiet, Progress: live.Mode(c.Progress), Brief: true, Lang: words.In(c.Lang)})
+	say := &comparing.View{Print: view.Print, Draw: view.Draw, Lang: words.In(c.Lang)}
+	view.Whole = say.Whole
 	x := &experimentRunner{experimentFlags: c, sess: sess, store: s, plan: made, journal: j, view: view, observed: map[string]*compare.ComparedRun{}, changed: changed}
 	var err error
 	if x.options, err = optionsOf(made.Experiment); err != nil {
@@ -51,8 +57,9 @@ func (c *experimentFlags) carryOut(sess *session.Session, s *store.Store, made *
 	ctx, stop, release := watchTwice(sess, func() {
 		view.Printf("interrupted: waiting for what is in flight, and for the server to end; interrupt again to end both at once")
 	})
-	out, err := experiment.Run(ctx, stop, made, j, x.deps())
+	out, err := experiment.Run(ctx, stop, made, j, x.deps(say.Handle))
 	release() // there is no server any more
+	view.End()
 	if err != nil {
 		return x.unfinished(err)
 	}
@@ -90,10 +97,9 @@ func watchTwice(sess *session.Session, say func()) (context.Context, <-chan stru
 	return ctx, stop, cancel
 }
 
-func (x *experimentRunner) deps() experiment.Deps {
-	say := comparing.View{Print: func(line string) { x.view.Printf("%s", line) }, Lang: words.In(x.Lang)}
+func (x *experimentRunner) deps(handle func(experiment.Event)) experiment.Deps {
 	return experiment.Deps{
-		Measure: x.measure, Start: x.start, Keep: x.keep, Observed: x.observe, Void: x.void, OnEvent: say.Handle, Now: time.Now, Space: x.space, Log: x.log, Port: x.freePort, Options: x.options,
+		Measure: x.measure, Start: x.start, Keep: x.keep, Observed: x.observe, Void: x.void, OnEvent: handle, Now: time.Now, Space: x.space, Log: x.log, Port: x.freePort, Options: x.options,
 	}
 }
 
@@ -181,7 +187,11 @@ func (x *experimentRunner) space() error {
 
 // log is the file for the output of a server.
 func (x *experimentRunner) log(l *experiment.Leg) string {
-	return filepath.Join(x.journal.Folder, "logs", fmt.Sprintf("leg-%03d-%s.log", l.Position, fileName(l.Variant)))
+	try := ""
+	if l.Attempt > 1 {
+		try = fmt.Sprintf("-try-%d", l.Attempt)
+	}
+	return filepath.Join(x.journal.Folder, "logs", fmt.Sprintf("leg-%03d%s-%s.log", x.journal.Number(l), try, fileName(l.Variant)))
 }
 
 // unfinished says how to go on with an experiment that did not end.
@@ -190,15 +200,46 @@ func (x *experimentRunner) unfinished(err error) error {
 		return fmt.Errorf("experiment %s: %w; see `pitot experiment status %s`", x.journal.Name, store.ErrExperimentChanged, shell.Quote(x.journal.Name))
 	}
 	again := fmt.Sprintf("experiment %s is kept: pitot experiment resume %s%s%s", x.journal.Name, shell.Quote(x.journal.Name), x.storeFlag(), x.fleetFlags())
-	x.view.Printf("%s", again)
 	var lost *experiment.LostError
-	switch {
-	case errors.Is(err, experiment.ErrInterrupted):
-		return errInterrupted
-	case errors.As(err, &lost):
-		return fmt.Errorf("%w, the last of %s: %s", err, lost.Leg.Variant, words.In(x.Lang).Say(lost.Leg.Why))
+	if !errors.As(err, &lost) {
+		x.view.Printf("%s", again)
+		if errors.Is(err, experiment.ErrInterrupted) {
+			return errInterrupted
+		}
+		return err
 	}
-	return err
+	errs := []error{comparing.Ending(x.sess.Stdout, x.journal, words.In(x.Lang), x.All)}
+	x.view.Printf("%s", again)
+	return errors.Join(append(errs, x.noVerdict(err))...)
+}
+
+// noVerdict ends an experiment of which a variant has no leg that is evidence; err is why it was given up, if it was.
+func (x *experimentRunner) noVerdict(err error) error {
+	missing := x.missing()
+	e := metrics.Explanation{Causes: []plan.Message{plan.Msg("experiment.no-leg", "variants", missing)}}
+	if len(missing) == 0 {
+		e.Causes[0] = plan.Text(err.Error())
+	}
+	for _, l := range slices.Backward(x.journal.With(experiment.Failed)) {
+		if len(missing) == 0 || slices.Contains(missing, l.Variant) {
+			why := metrics.ExplainLoss(l.Why)
+			e.Causes = append(e.Causes, plan.Msg("experiment.leg-why", "leg", comparing.LegName(x.journal, l), "why", why.Causes[0]))
+			e.Remedies, e.Effects = why.Remedies, why.Effects
+			break
+		}
+	}
+	return errors.Join(x.writeNone(e, x.Lang), noVerdict(e, x.Lang))
+}
+
+// missing are the variants without a leg that is evidence.
+func (x *experimentRunner) missing() (names []string) {
+	done := x.journal.With(experiment.Done)
+	for _, v := range x.plan.Variants {
+		if !slices.ContainsFunc(done, func(l *experiment.Leg) bool { return l.Variant == v.Name }) {
+			names = append(names, v.Name)
+		}
+	}
+	return names
 }
 
 func (x *experimentRunner) storeFlag() string {
@@ -222,15 +263,39 @@ func (c *experimentFlags) join(sess *session.Session, made *experiment.CheckedEx
 	return sess.JoinFleet(c.Fleet, simulated)
 }
 
-// report writes the outcome of the experiment, and the lab note.
+// report writes the lab note, and the outcome of the experiment: the last line is the verdict.
 func (x *experimentRunner) report(out *experiment.Outcome) error {
-	errs := []error{printOutcome(x.sess, x.journal, out, x.plan.Same(), words.In(x.Lang))}
+	lang := words.In(x.Lang)
 	note := noteCmd{
 		Output: filepath.Join(x.journal.Folder, "note.md"), Force: true, Title: x.plan.Name, Lang: x.Lang, Table: "vllm",
 		variants: variants{Runs: []string{x.plan.Name}, Level: "95%", Margin: "2%", StoreFlag: x.StoreFlag},
 	}
-	errs = append(errs, note.Run(x.sess), x.Write(out.Comparison, x.Lang))
-	return errors.Join(append(errs, verdictOf(out.Comparison.Gates))...)
+	plots, err := note.write(x.sess)
+	errs := []error{err}
+	if x.missing() == nil {
+		errs = append(errs, printOutcome(x.sess, x.journal, out, x.plan.Same(), x.All, lang))
+	} else {
+		errs = append(errs, comparing.Ending(x.sess.Stdout, x.journal, lang, x.All))
+	}
+	if err == nil {
+		fmt.Fprintln(x.sess.Stdout, lang.Word("experiment.next-note", "note", plain.Line(fromHere(note.Output)), "plots", plots))
+	}
+	if x.missing() != nil {
+		return errors.Join(append(errs, x.noVerdict(nil))...)
+	}
+	fmt.Fprintln(x.sess.Stdout, lang.Word("experiment.next-all", "notes", comparison.Further(out.Whole()), "command", "pitot compare "+shell.Quote(x.plan.Name)+x.storeFlag()))
+	fmt.Fprintln(x.sess.Stdout, comparison.Closing(out.Whole(), lang))
+	return errors.Join(append(errs, x.Write(out.Comparison, x.Lang), verdictOf(out.Comparison.Gates))...)
+}
+
+// fromHere is the path of a file from the present folder, if it is below that.
+func fromHere(name string) string {
+	if here, err := filepath.Abs("."); err == nil {
+		if rel, err := filepath.Rel(here, name); err == nil && filepath.IsLocal(rel) {
+			return rel
+		}
+	}
+	return name
 }
 
 // fileName is text as part of a file's name.

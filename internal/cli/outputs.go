@@ -6,23 +6,31 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
-// outputFiles are the flags of result files for a pipeline.
+// outputFiles are the flags of result files for a pipeline. They are written whatever happens: without a comparison
+// they have NO VERDICT and why.
 type outputFiles struct {
-	Summary string `placeholder:"FILE" help:"File to append a short summary to, as Markdown: the page of a job, such as $GITHUB_STEP_SUMMARY."`
+	Summary string `placeholder:"FILE" help:"File to append a short summary to, as Markdown: the page of a job, such as $GITHUB_STEP_SUMMARY. Without a verdict it says why."`
 	JUnit   string `name:"junit" placeholder:"FILE" help:"File to write as JUnit XML: a test for each gate and variant, or without gates for each main figure. What the data cannot tell is skipped."`
+
+	gates   []string // that are asked for, where known
+	written bool
 }
 
 // Check makes sure, before anything is measured, that the files can be written.
-func (o outputFiles) Check() error {
+func (o *outputFiles) Check() error {
 	if o.Summary != "" && o.JUnit != "" && filepath.Clean(o.Summary) == filepath.Clean(o.JUnit) {
+		o.written = true // neither can be
 		return session.Usagef("--junit %s: is the file of --summary too; each needs its own", o.JUnit)
 	}
 	var errs []error
@@ -36,21 +44,57 @@ func (o outputFiles) Check() error {
 }
 
 // Write writes the requested files: the XML replaces its file, the summary is appended.
-func (o outputFiles) Write(c compare.Comparison, lang string) error {
+func (o *outputFiles) Write(c compare.Comparison, lang string) error {
 	shown := comparison.Options{Lang: words.In(lang)}
+	return o.write(
+		func(w io.Writer) error { return comparison.Summary(w, c, shown) },
+		func(w io.Writer) error { return comparison.JUnit(w, c, shown) })
+}
+
+// writeNone writes that there is no verdict, and why.
+func (o *outputFiles) writeNone(e metrics.Explanation, lang string) error {
+	shown := comparison.Options{Lang: words.In(lang)}
+	return o.write(
+		func(w io.Writer) error { return comparison.SummarizeNone(w, e, shown) },
+		func(w io.Writer) error { return comparison.JUnitNone(w, e, o.gates, shown) })
+}
+
+func (o *outputFiles) write(summary, junit func(io.Writer) error) error {
+	o.written = true
 	var errs []error
 	if o.JUnit != "" {
-		errs = append(errs, session.WriteFile("--junit", o.JUnit, func(w io.Writer) error { return comparison.JUnit(w, c, shown) }))
+		errs = append(errs, session.WriteFile("--junit", o.JUnit, junit))
 	}
 	if o.Summary != "" {
 		var b bytes.Buffer
-		err := comparison.Summary(&b, c, shown)
+		err := summary(&b)
 		if err == nil {
 			err = files.Append(o.Summary, b.Bytes())
 		}
 		errs = append(errs, outputsNamed("--summary", err))
 	}
 	return errors.Join(errs...)
+}
+
+// settle writes why there is no verdict, after a command that ended with err before it had written one.
+func (o *outputFiles) settle(sess *session.Session, err error, lang string) error {
+	if err == nil || o.written {
+		return err
+	}
+	e := metrics.Explanation{Causes: []plan.Message{plan.Msg("experiment.interrupted")}}
+	if rest := otherErrors(err, errInterrupted); rest != "" {
+		e.Causes = nil
+		for line := range strings.SplitSeq(sess.Secrets.Hide(rest), "\n") {
+			e.Causes = append(e.Causes, plan.Text(strings.TrimSpace(line)))
+		}
+	}
+	return errors.Join(err, o.writeNone(e, lang))
+}
+
+// noVerdict is the error of a comparison that could not be made, with exit code 4.
+func noVerdict(e metrics.Explanation, lang string) error {
+	l := words.In(lang)
+	return session.GateError{Inconclusive: 1, Why: l.Word("comparison.of", "what", l.Word("summary.none"), "said", l.SayAll("stop", e.Causes))}
 }
 
 // outputsNamed is an error under the name of a flag.

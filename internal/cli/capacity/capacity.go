@@ -34,6 +34,7 @@ type Cmd struct {
 	Name      string        `placeholder:"TEXT" help:"Name of the search: of its runs, and of the experiment that they are. Default: capacity and the time."`
 	Resume    string        `placeholder:"NAME" help:"Go on with the search of this name. The other flags must be the same."`
 	Format    string        `short:"f" enum:"text,json" default:"text" placeholder:"FORM" help:"text or json (${default})."`
+	Folder    string        `short:"o" placeholder:"DIR" help:"Folder to write capacity.csv, capacity.json and the plots to. Default: none."`
 	Quiet     bool          `short:"q" help:"Say nothing on the way."`
 	flags.Page
 	flags.StoreFlag
@@ -95,6 +96,9 @@ func (c Cmd) Run(sess *session.Session, k *kong.Context) error {
 		return err
 	}
 	defer legs.close()
+	if err := session.TryFolder(c.Folder, "capacity.csv"); err != nil {
+		return err
+	}
 	if s.Twin, err = legs.profileModel(); err != nil {
 		return err
 	}
@@ -118,7 +122,7 @@ func (c Cmd) Run(sess *session.Session, k *kong.Context) error {
 	if c.Format == "json" {
 		write = writeJSON
 	}
-	if err := write(sess.Stdout, a); err != nil || a.Known() {
+	if err := errors.Join(write(sess.Stdout, a), legs.write(a)); err != nil || a.Known() {
 		return err
 	}
 	if a.End == search.Client {

@@ -37,6 +37,7 @@ type legs struct {
 	remove func()  // removes it
 	models int
 
+	picture  picture            // of the legs that were made
 	finished []search.AnswerLeg // that were made
 	limited  []float64          // the figures that the objectives limit, of the last one
 }
@@ -209,6 +210,9 @@ const mostMade = 12
 // keep keeps the trace of a leg for learn, and its figures.
 func (g *legs) keep(t *trace.Trace, l search.Leg, o search.Outcome) {
 	g.limited = search.Limited(t, l, g.s.Objectives)
+	if g.Folder != "" {
+		g.picture.add(t, l, g.s.By)
+	}
 	if g.count++; g.count == 1 {
 		g.alone = max(o.E2EL, 0.001)
 	}

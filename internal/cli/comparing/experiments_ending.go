@@ -3,31 +3,52 @@ package comparing
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/experiment"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// Ending writes why an experiment ended, which legs it lost, and its cost.
-func Ending(w io.Writer, j *experiment.Journal, lang *words.Language) error {
+// Ending writes why an experiment ended, which legs it lost, and its cost. Of a lost leg it has one line with its
+// cause, and below all of them what to do; with all what it did to the figures too.
+func Ending(w io.Writer, j *experiment.Journal, lang *words.Language, all bool) error {
 	say := func(code plan.Code, args ...any) { fmt.Fprintln(w, lang.Word(code, args...)) }
 	if !j.Ended.IsZero() && j.Looks.Most > 1 {
 		fmt.Fprintln(w, lang.Say(j.Ended))
 	}
-	if lost := len(j.With(experiment.Failed)); lost > 0 {
-		say("experiment.lost-legs", "legs", lost)
-		for _, l := range j.With(experiment.Failed) {
-			say("experiment.leg-why", "leg", l.Position, "why", l.Why, "log", l.Log)
+	lost := j.With(experiment.Failed)
+	if len(lost) > 0 {
+		say("experiment.lost-legs", "legs", len(lost))
+	}
+	var remedies []string
+	for _, l := range lost {
+		e := metrics.ExplainLoss(l.Why)
+		if all {
+			say("experiment.leg-why", "leg", LegName(j, l), "why", l.Why, "log", l.Log)
+			continue
+		}
+		cause := lang.Word("experiment.leg-why", "leg", LegName(j, l), "why", lang.SayAll("stop", e.Causes))
+		fmt.Fprintln(w, doc.Cut(doc.Clean(cause), lostColumns))
+		if said := lang.SayAll("stop", e.Remedies); said != "" && !slices.Contains(remedies, said) {
+			remedies = append(remedies, said)
 		}
 	}
+	if remedies != nil {
+		say("report.remedy", "remedies", remedies)
+	}
 	fmt.Fprintln(w, lang.Say(cost(j)))
-	if m := starts(j); !m.IsZero() {
+	if m := starts(j); all && !m.IsZero() {
 		fmt.Fprintln(w, lang.Say(m))
 	}
 	return nil
 }
+
+// lostColumns are those of the line on a lost leg; `pitot experiment status` has all of it.
+const lostColumns = 200
 
 // cost is the number of legs of an experiment, and how long it took.
 func cost(j *experiment.Journal) plan.Message {
