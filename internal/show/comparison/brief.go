@@ -64,9 +64,10 @@ func (w Phrases) briefSection(load compare.Workload, number int) doc.Section {
 		lines = nonempty(w.line("label.load", w.load(load.Settings)))
 	}
 	lines = append(lines, w.variants(load)...)
-	for i, r := range load.SettingDiffs {
+	diffs := slices.DeleteFunc(slices.Clone(load.SettingDiffs), func(r compare.SettingDiff) bool { return r.Setting == "engine.seed" }) // which differs by design
+	for i, r := range diffs {
 		if i == mostDiffs {
-			lines = append(lines, w.line("label.differs", w.Word("list.more", "n", len(load.SettingDiffs)-i)))
+			lines = append(lines, w.line("label.differs", w.Word("list.more", "n", len(diffs)-i)))
 			break
 		}
 		lines = append(lines, w.line("label.differs", doc.Cut(w.Residue(r), nameColumns)))
