@@ -210,36 +210,36 @@ func (x *experimentRunner) unfinished(err error) error {
 	}
 	errs := []error{comparing.Ending(x.sess.Stdout, x.journal, words.In(x.Lang), x.All)}
 	x.view.Printf("%s", again)
-	return errors.Join(append(errs, x.noVerdict(err))...)
+	return errors.Join(append(errs, x.noVerdict(lost))...)
 }
 
-// noVerdict ends an experiment of which a variant has no leg that is evidence; err is why it was given up, if it was.
-func (x *experimentRunner) noVerdict(err error) error {
-	missing := x.missing()
-	e := metrics.Explanation{Causes: []plan.Message{plan.Msg("experiment.no-leg", "variants", missing)}}
-	if len(missing) == 0 {
-		e.Causes[0] = plan.Text(err.Error())
+// noVerdict ends an experiment whose legs failed: of a variant all, or one after the other.
+func (x *experimentRunner) noVerdict(lost *experiment.LostError) error {
+	missing, failed := x.plan.Missing(x.journal), x.journal.With(experiment.Failed)
+	e := metrics.Explanation{Causes: []plan.Message{lost.Message()}}
+	last := []*experiment.Leg{lost.Leg}
+	if missing != nil {
+		e.Causes, last = []plan.Message{plan.Msg("experiment.no-leg", "variants", missing)}, nil
 	}
-	for _, l := range slices.Backward(x.journal.With(experiment.Failed)) {
-		if len(missing) == 0 || slices.Contains(missing, l.Variant) {
-			why := metrics.ExplainLoss(l.Why)
-			e.Causes = append(e.Causes, plan.Msg("experiment.leg-why", "leg", comparing.LegName(x.journal, l), "why", why.Causes[0]))
-			e.Remedies, e.Effects = why.Remedies, why.Effects
-			break
+	for _, name := range missing {
+		for _, l := range slices.Backward(failed) {
+			if l.Variant == name {
+				last = append(last, l)
+				break
+			}
 		}
+	}
+	for _, l := range last {
+		why := metrics.ExplainLoss(l.Why)
+		e.Causes = append(e.Causes, plan.Msg("note.lost-leg", "leg", comparing.LegName(x.journal, l), "variant", l.Variant, "why", why.Causes[0]))
+		for _, m := range why.Remedies {
+			if !slices.ContainsFunc(e.Remedies, func(o plan.Message) bool { return o.Code == m.Code }) {
+				e.Remedies = append(e.Remedies, m)
+			}
+		}
+		e.Effects = append(e.Effects, why.Effects...)
 	}
 	return errors.Join(x.writeNone(e, x.Lang), noVerdict(e, x.Lang))
-}
-
-// missing are the variants without a leg that is evidence.
-func (x *experimentRunner) missing() (names []string) {
-	done := x.journal.With(experiment.Done)
-	for _, v := range x.plan.Variants {
-		if !slices.ContainsFunc(done, func(l *experiment.Leg) bool { return l.Variant == v.Name }) {
-			names = append(names, v.Name)
-		}
-	}
-	return names
 }
 
 func (x *experimentRunner) storeFlag() string {
@@ -272,16 +272,9 @@ func (x *experimentRunner) report(out *experiment.Outcome) error {
 	}
 	plots, err := note.write(x.sess)
 	errs := []error{err}
-	if x.missing() == nil {
-		errs = append(errs, printOutcome(x.sess, x.journal, out, x.plan.Same(), x.All, lang))
-	} else {
-		errs = append(errs, comparing.Ending(x.sess.Stdout, x.journal, lang, x.All))
-	}
+	errs = append(errs, printOutcome(x.sess, x.journal, out, x.plan.Same(), x.All, lang))
 	if err == nil {
 		fmt.Fprintln(x.sess.Stdout, lang.Word("experiment.next-note", "note", plain.Line(fromHere(note.Output)), "plots", plots))
-	}
-	if x.missing() != nil {
-		return errors.Join(append(errs, x.noVerdict(nil))...)
 	}
 	fmt.Fprintln(x.sess.Stdout, lang.Word("experiment.next-all", "notes", comparison.Further(out.Whole()), "command", "pitot compare "+shell.Quote(x.plan.Name)+x.storeFlag()))
 	fmt.Fprintln(x.sess.Stdout, comparison.Closing(out.Whole(), lang))

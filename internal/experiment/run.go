@@ -113,6 +113,10 @@ func (x *execution) run(ctx context.Context) (*Outcome, error) {
 			return nil, err
 		}
 	}
+	if x.Missing(x.j) != nil {
+		failed := x.j.With(Failed)
+		return nil, &LostError{Leg: failed[len(failed)-1]}
+	}
 	out := new(Outcome)
 	var err error
 	if out.Comparison, err = x.judge(x.j.Looks, false); err != nil {
@@ -173,7 +177,18 @@ const (
 	mostLost = 2
 )
 
-// A LostError says that one leg after the other failed, the last of them last.
+// Missing are the variants without a leg that is evidence.
+func (p *CheckedExperiment) Missing(j *Journal) (names []string) {
+	done := j.With(Done)
+	for _, v := range p.Variants {
+		if !slices.ContainsFunc(done, func(l *Leg) bool { return l.Variant == v.Name }) {
+			names = append(names, v.Name)
+		}
+	}
+	return names
+}
+
+// A LostError says that one leg after the other failed, the last of them last, or all of a variant.
 type LostError struct{ Leg *Leg }
 
 func (e *LostError) Error() string { return "the legs fail, one after the other" }

@@ -110,17 +110,15 @@ func (w Phrases) briefDoubts(load compare.Workload) (lines doc.Lines) {
 func Closing(c compare.Comparison, l *words.Language) string {
 	w := NewPhrases(c, l)
 	said := w.overall()
-	switch pair := len(c.Workloads) == 1 && len(c.Workloads[0].Variants) == 2; {
+	switch {
 	case len(c.Gates) > 0:
 		if worst := inGravity(c.Gates)[0]; worst.Outcome != compare.Pass {
 			said = w.Of(said, bounded(w.Of(worst.Gate.Text, w.gateSaid(worst)), saidColumns))
 		}
 	case w.AA():
 		said, _ = w.amongTheSame()
-	case pair:
-		if parts := w.closingParts(); parts != nil {
-			said = w.SayParts(parts)
-		}
+	case len(c.Workloads) <= mostTables:
+		said = w.closing()
 	}
 	if simulated, _ := c.Kinds(); simulated != nil {
 		said = w.InBrackets(said, w.Word("kind.simulated"))
@@ -128,21 +126,49 @@ func Closing(c compare.Comparison, l *words.Language) string {
 	return w.Of(w.Word("summary.verdict"), doc.Clean(said))
 }
 
-// closingParts are those of the verdict on the only variant that make the overall one, with one figure each.
-func (w Phrases) closingParts() (parts []Part) {
-	load, code := w.c.Workloads[0], overallCode(w.settledVerdicts())
-	if !decided(load) {
-		return nil
+// closing is the verdict on each workload, with one figure of each part.
+func (w Phrases) closing() string {
+	var all []string
+	for i, load := range w.c.Workloads {
+		one := Phrases{Language: w.Language, c: compare.Comparison{Workloads: []compare.Workload{load}, Level: w.c.Level, Margin: w.c.Margin}}
+		said := one.overall()
+		if parts := one.closingParts(load); parts != nil {
+			said = one.SayParts(parts)
+		}
+		if len(w.c.Workloads) > 1 {
+			said = w.Of(bounded(w.LoadName(load, i), labelColumns), said)
+		}
+		all = append(all, said)
 	}
-	v := verdictMaker{Phrases: w, load: load, variant: 1, brief: true, lone: true, subject: doc.Clean(load.Variants[1].Name)}
-	v.tally(*load.Variants[1].Tally)
+	if all == nil {
+		return w.overall()
+	}
+	return doc.Cut(w.Join("stop", all...), saidColumns)
+}
+
+// closingParts are those of the verdicts on the variants that make the overall one; of several variants those that
+// are better or worse.
+func (w Phrases) closingParts(load compare.Workload) (parts []Part) {
 	tones := map[plan.Code][]doc.Tone{
 		"summary.mixed": {doc.Good, doc.Bad}, "change.better": {doc.Good}, "change.worse": {doc.Bad},
 		"summary.unknown": {doc.Unclear}, "summary.same": {doc.Neutral},
-	}[code]
-	for _, p := range v.parts {
-		if slices.Contains(tones, p.tone) {
-			parts = append(parts, p)
+	}[overallCode(w.settledVerdicts())]
+	if !decided(load) {
+		return nil
+	}
+	if len(load.Variants) > 2 {
+		tones = []doc.Tone{doc.Good, doc.Bad}
+	}
+	for i, variant := range load.Variants[1:] {
+		if variant.Tally == nil {
+			continue
+		}
+		v := verdictMaker{Phrases: w, load: load, variant: i + 1, brief: true, lone: true, subject: doc.Clean(variant.Name)}
+		v.tally(*variant.Tally)
+		for _, p := range v.parts {
+			if slices.Contains(tones, p.tone) {
+				parts = append(parts, p)
+			}
 		}
 	}
 	return parts
