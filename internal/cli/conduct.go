@@ -232,13 +232,9 @@ func (x *experimentRunner) noVerdict(lost *experiment.LostError) error {
 	for _, l := range last {
 		why := metrics.ExplainLoss(l.Why)
 		e.Causes = append(e.Causes, plan.Msg("note.lost-leg", "leg", comparing.LegName(x.journal, l), "variant", l.Variant, "why", why.Causes[0]))
-		for _, m := range why.Remedies {
-			if !slices.ContainsFunc(e.Remedies, func(o plan.Message) bool { return o.Code == m.Code }) {
-				e.Remedies = append(e.Remedies, m)
-			}
-		}
 		e.Effects = append(e.Effects, why.Effects...)
 	}
+	e.Remedies = comparing.Remedies(last)
 	return errors.Join(x.writeNone(e, x.Lang), noVerdict(e, x.Lang))
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
@@ -94,8 +95,11 @@ func (o *outputFiles) settle(sess *session.Session, err error, lang string) erro
 // noVerdict is the error of a comparison that could not be made, with exit code 4.
 func noVerdict(e metrics.Explanation, lang string) error {
 	l := words.In(lang)
-	return session.GateError{Inconclusive: 1, Why: l.Word("comparison.of", "what", l.Word("summary.none"), "said", l.SayAll("stop", e.Causes))}
+	return session.GateError{Inconclusive: 1, Why: l.Word("comparison.of", "what", l.Word("summary.none"), "said", doc.Cut(l.SayAll("stop", e.Causes), mostSaid))}
 }
+
+// mostSaid are the columns of why there is no verdict, on a terminal.
+const mostSaid = 300
 
 // outputsNamed is an error under the name of a flag.
 func outputsNamed(flag string, err error) error {

@@ -9,7 +9,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -24,20 +23,14 @@ func Ending(w io.Writer, j *experiment.Journal, lang *words.Language, all bool) 
 	if len(lost) > 0 {
 		say("experiment.lost-legs", "legs", len(lost))
 	}
-	var remedies []string
 	for _, l := range lost {
-		e := metrics.ExplainLoss(l.Why)
 		if all {
 			say("experiment.leg-why", "leg", LegName(j, l), "why", l.Why, "log", l.Log)
-			continue
-		}
-		cause := lang.Word("experiment.leg-why", "leg", LegName(j, l), "why", lang.SayAll("stop", e.Causes))
-		fmt.Fprintln(w, doc.Cut(doc.Clean(cause), lostColumns))
-		if said := lang.SayAll("stop", e.Remedies); said != "" && !slices.Contains(remedies, said) {
-			remedies = append(remedies, said)
+		} else {
+			say("experiment.leg-why", "leg", LegName(j, l), "why", cause(l, lang))
 		}
 	}
-	if remedies != nil {
+	if remedies := Remedies(lost); len(remedies) > 0 && !all {
 		say("report.remedy", "remedies", remedies)
 	}
 	fmt.Fprintln(w, lang.Say(cost(j)))
@@ -47,8 +40,17 @@ func Ending(w io.Writer, j *experiment.Journal, lang *words.Language, all bool) 
 	return nil
 }
 
-// lostColumns are those of the line on a lost leg; `pitot experiment status` has all of it.
-const lostColumns = 200
+// Remedies are what to do about legs that failed, each once.
+func Remedies(lost []*experiment.Leg) (all []plan.Message) {
+	for _, l := range lost {
+		for _, m := range metrics.ExplainLoss(l.Why).Remedies {
+			if !slices.ContainsFunc(all, func(o plan.Message) bool { return o.Code == m.Code }) {
+				all = append(all, m)
+			}
+		}
+	}
+	return all
+}
 
 // cost is the number of legs of an experiment, and how long it took.
 func cost(j *experiment.Journal) plan.Message {

@@ -10,6 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -46,7 +47,7 @@ func (v *View) Handle(e experiment.Event) {
 		case experiment.Interrupted:
 			say("experiment.leg-stopped")
 		case experiment.Failed:
-			say("experiment.leg-lost", "why", e.Leg.Why, "again", e.Again)
+			say("experiment.leg-lost", "why", cause(e.Leg, v.Lang), "again", e.Again)
 		}
 	case experiment.Waiting:
 		v.Print(v.Lang.Say(e.What))
@@ -75,9 +76,10 @@ func (v *View) Whole() string {
 // time is the time of the experiment at this moment; its end has a date where that is another day.
 func (v *View) time() plan.Message {
 	e, now := v.now.Load(), time.Now()
-	gone, left, end := e.Gone+now.Sub(e.at), time.Duration(0), ""
-	if e.Left > 0 {
-		left = max(time.Second, e.Left-now.Sub(e.at))
+	gone, left, end := e.Gone+now.Sub(e.at), e.Left-now.Sub(e.at), ""
+	if left < time.Second { // unknown, or this leg takes longer than those before
+		left = 0
+	} else {
 		at := now.Add(left)
 		if end = at.Format("15:04"); at.YearDay() != now.YearDay() {
 			end = at.Format("2006-01-02 15:04")
@@ -93,6 +95,14 @@ func (v *View) time() plan.Message {
 func LegName(j *experiment.Journal, l *experiment.Leg) plan.Message {
 	return plan.Msg("experiment.leg-name", "leg", j.Number(l), "try", try(l))
 }
+
+// cause is why a leg failed, in a line: pitot experiment status has what to do and what it did to the figures.
+func cause(l *experiment.Leg, lang *words.Language) string {
+	return doc.Cut(doc.Clean(lang.SayAll("stop", metrics.ExplainLoss(l.Why).Causes)), lostColumns)
+}
+
+// lostColumns are those of why a leg failed.
+const lostColumns = 180
 
 // try is which try a leg is; nothing of the first.
 func try(l *experiment.Leg) plan.Message {
