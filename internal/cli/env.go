@@ -17,9 +17,9 @@ import (
 
 // envCmd is `pitot env`.
 type envCmd struct {
-	Site   string `arg:"" optional:"" placeholder:"TARGET" help:"Server to look at: local, pid:N, docker:NAME, podman:NAME, ssh:HOST, or kubectl:POD[@NAMESPACE]. Default: with --url the process on this machine that serves there, else this machine."`
+	Site   string `arg:"" optional:"" placeholder:"TARGET" help:"Server to look at: local, pid:N, docker:NAME, podman:NAME, ssh:HOST, or kubectl:POD[@NAMESPACE], with :PORT behind it where the server listens on another port than that of --url. Default: with --url the process on this machine that serves there, else this machine."`
 	URL    string `placeholder:"URL" help:"Where the server answers: its process is the one that listens on that port."`
-	Tree   string `placeholder:"DIR" help:"Working tree of git at the target whose commit and changes to show. Default: those that packages are installed from, and the server's working directory."`
+	Tree   string `placeholder:"DIR" help:"Working tree of git at the target whose commit and changes to show. Default: those that the server's packages are imported from."`
 	All    bool   `short:"a" help:"Show all variables and packages, not only those that matter."`
 	Format string `short:"f" enum:"text,json" default:"text" placeholder:"FORMAT" help:"text or json (${default})."`
 }

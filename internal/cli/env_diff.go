@@ -15,6 +15,7 @@ import (
 type envDiffCmd struct {
 	First  string `arg:"" name:"run" help:"Id, prefix of an id, name, or last."`
 	Second string `arg:"" name:"other" help:"Another one."`
+	All    bool   `short:"a" help:"Show variables that never matter too, such as PATH."`
 	Format string `short:"f" enum:"text,json" default:"text" placeholder:"FORMAT" help:"text or json (${default})."`
 	flags.StoreFlag
 }
@@ -44,5 +45,5 @@ func (c envDiffCmd) Run(sess *session.Session) error {
 	if c.Format == "json" {
 		return runs.DifferencesJSON(sess.Stdout, pair, found)
 	}
-	return runs.Differences(sess.Stdout, pair, found, session.English)
+	return runs.Differences(sess.Stdout, pair, found, c.All, session.English)
 }

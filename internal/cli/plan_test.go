@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
@@ -159,6 +160,36 @@ func TestPlansInTheWordsOfOtherTools(t *testing.T) {
 		if diff := cmp.Diff(plans[1], plans[0]); diff != "" {
 			t.Errorf("%s: %s", line, diff)
 		}
+	}
+}
+
+// A server is warmed up by a few waves, unless something else is asked for, or its prompts are sent ahead. Neither the
+// embedded engine nor another tool's command line is.
+func TestServersAreWarmedUp(t *testing.T) {
+	own := []string{"bench", "--tokenizer", "none", "-n", "8"}
+	for _, tt := range []struct {
+		more []string
+		want plan.WarmUp
+	}{
+		{[]string{"--url", "http://h:1"}, plan.WarmUp{Steady: true, Brief: true, From: plan.WarmOther}},
+		{[]string{"--port", "1", "--cache", "cold"}, plan.WarmUp{Steady: true, Brief: true, From: plan.WarmOther}},
+		{[]string{"--url", "http://h:1", "--warmup", "0"}, plan.WarmUp{From: plan.WarmOther}},
+		{[]string{"--url", "http://h:1", "--warmup", "2"}, plan.WarmUp{Requests: 2, From: plan.WarmOther}},
+		{[]string{"--url", "http://h:1", "--warmup-measured"}, plan.WarmUp{Requests: 2, From: plan.WarmMeasured}},
+		{[]string{"--url", "http://h:1", "--warmup-steady"}, plan.WarmUp{Requests: 2, Steady: true, From: plan.WarmOther}},
+		{[]string{"--url", "http://h:1", "--cache", "primed"}, plan.WarmUp{Requests: 2, From: plan.WarmOther}},
+		{nil, plan.WarmUp{Requests: 2, From: plan.WarmOther}},
+	} {
+		sess, _, _ := process(t, nil)
+		made, err := compileLoad(sess, slices.Concat(own, tt.more))
+		if err != nil || made.Spec.Before.WarmUp != tt.want {
+			t.Errorf("%q: %+v, %v", tt.more, made.Spec.Before.WarmUp, err)
+		}
+	}
+	sess, _, _ := process(t, nil)
+	made, err := compileLoad(sess, strings.Fields("vllm bench serve --model m --tokenizer t --dataset-name random --host h"))
+	if err != nil || made.Spec.Before.WarmUp != (plan.WarmUp{From: plan.WarmFirst}) {
+		t.Errorf("%+v, %v", made.Spec.Before.WarmUp, err)
 	}
 }
 

@@ -82,6 +82,7 @@ func (c watchCmd) compile(sess *session.Session, k *kong.Context) (plan.Spec, co
 	target, err := run.Reach(&spec, run.Deps{
 		Env: sess.Env, Read: files.ReadSmall, Given: front.Given, Secrets: sess.Secrets, Dial: sess.Dial, Proxy: sess.Proxy(),
 	})
+	target.Live = true
 	return spec, target, session.InWords(front, err)
 }
 

@@ -15,7 +15,7 @@ func ForWorkers(s plan.Spec) plan.Spec {
 	s.Before, s.After, s.Cache = plan.Before{}, plan.After{}, ""
 	s.Before.Ready.Connect = plan.Duration(connectLimit)
 	s.Telemetry = plan.Telemetry{Sources: []string{"none"}}
-	s.Target.Site, s.Target.Tree, s.Target.Engine, s.Target.Simulated = plan.Site{}, "", nil, false
+	s.Target.Site, s.Target.Tree, s.Target.Engine, s.Target.Simulated = nil, "", nil, false
 	return s
 }
 

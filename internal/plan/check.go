@@ -76,7 +76,7 @@ func (t *Target) check() (p Problems) {
 	}
 	p.If(t.Route != "" && t.Route[0] != '/' && !strings.HasSuffix(t.URL, "/"), "target.route", strconv.Quote(t.Route), "must begin with /")
 	p.If(t.URL != "" && t.Engine != nil, "target.engine", nil, "only applies to the embedded engine, and a server is to be measured")
-	p.If(t.URL == "" && !t.Site.IsZero() && t.Site.Kind != Nowhere, "target.site", t.Site, "only applies to a server, and none is named")
+	p.If(t.URL == "" && t.Site != nil && t.Site.String() != Nowhere, "target.site", t.Site, "only applies to a server, and none is named")
 	p.If(t.URL == "" && t.Tree != "", "target.tree", t.Tree, "only applies to a server, and none is named")
 	p.If(t.URL != "" && t.Simulated, "target.url", nil, "a simulation needs no server")
 	return append(p, checkHeaders("target.headers", t.Headers)...)
@@ -173,6 +173,7 @@ func (b *Before) check() (p Problems) {
 	p.Count(at+"warm_up.requests", b.WarmUp.Requests, 0)
 	p.OneOf(at+"warm_up.from", b.WarmUp.From, WarmOther, WarmMeasured, WarmFirst)
 	p.If(b.WarmUp.Steady && b.WarmUp.From == WarmMeasured, at+"warm_up.steady", nil, "a warm-up until steady has prompts of its own, and the measured ones are asked for")
+	p.If(b.WarmUp.Brief && !b.WarmUp.Steady, at+"warm_up.brief", nil, "only applies to a warm-up until steady")
 	p.Span(at+"settle", b.Settle)
 	for i, w := range b.Profiler.Workers {
 		p = append(p, CheckURL(Join(Item(at+"profiler.workers", i), "url"), w.URL)...)

@@ -82,9 +82,9 @@ type Target struct {
 	Insecure bool     `json:"insecure,omitempty"`         // certificates are not verified
 	HTTP2    bool     `json:"http2,omitempty" role:"client"`
 	Direct   bool     `json:"direct,omitempty" role:"client"` // no proxy, whatever the environment says
-	// Site is the place of the process to inspect; its environment is stored with the run; zero: on this
-	// machine, if the URL is one of it. Tree is a working tree there.
-	Site Site   `json:"site,omitzero" role:"silent"`
+	// Site is the place of the process to inspect, and of others of its deployment; their environments are stored
+	// with the run; nil: on this machine, if the URL is one of it. Tree is a working tree there.
+	Site Sites  `json:"site,omitzero" role:"silent"`
 	Tree string `json:"tree,omitempty" role:"silent"`
 	// Engine holds the settings of the engine if there is no URL, as decoded by
 	// package apiserver; nil: its defaults.
@@ -243,6 +243,9 @@ type WarmUp struct {
 	// Steady sends waves of as many requests as the gate lets through until two successive
 	// ones agree. It stands in place of all the settings above.
 	Steady bool `json:"steady,omitempty"`
+	// Brief bounds these waves to a part of the requests of the run, with short answers, which
+	// must agree less closely. It is the default for a server, and no proof that it is at rest.
+	Brief bool `json:"brief,omitempty" role:"client"`
 }
 
 // Where the requests of a WarmUp come from.

@@ -1,6 +1,8 @@
 package run
 
 import (
+	"bytes"
+	"io"
 	"math"
 	"net/http"
 	"slices"
@@ -152,6 +154,105 @@ func TestWarmUpEndsWhenTheServerIsSteady(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A server that compiles for the first of its requests is warmed up by a few short ones, in a part
+// of the requests of the run, and a server that never comes to rest is no reason for doubt.
+func TestABriefWarmUp(t *testing.T) {
+	first := func(n int, delay time.Duration) func(int) time.Duration {
+		return func(i int) time.Duration {
+			if i < n {
+				return delay
+			}
+			return 0
+		}
+	}
+	for name, tt := range map[string]struct {
+		requests string // and the arrivals
+		delay    func(n int) time.Duration
+		waves    []int // requests of each
+		steady   bool
+	}{
+		"at rest":        {"80\ngate: {concurrency: 8}", first(0, 0), []int{8, 8}, true},
+		"compiling":      {"80\ngate: {concurrency: 8}", first(8, 3*time.Second), []int{8, 8, 8}, true},
+		"for longer":     {"80\ngate: {concurrency: 8}", func(n int) time.Duration { return time.Second << max(0, 4-n/8) }, []int{8, 8, 8, 8}, false},
+		"for an hour":    {"400\ngate: {concurrency: 8}", func(n int) time.Duration { return time.Duration(20+20*(n/8)) * time.Second }, []int{8, 8}, false},
+		"a short run":    {"10\ngate: {concurrency: 8}", func(n int) time.Duration { return time.Duration(n/2) * time.Second }, []int{2, 2}, false},
+		"one request":    {"1\ngate: {concurrency: 8}", first(0, 0), []int{1, 1}, true},
+		"more in flight": {"80\ngate: {concurrency: 64}", first(0, 0), []int{20, 20}, true},
+		"an open loop":   {"80", first(0, 0), []int{20, 20}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				text := strings.NewReplacer("20\nseed: 3\ngate: {concurrency: 4}", tt.requests+"\nseed: 3", "output_len: 8", "output_len: 40", "steady: true", "steady: true, brief: true").Replace(steadily)
+				if !strings.Contains(text, "gate") {
+					text = strings.Replace(text, "{kind: at-once}", "{kind: constant, rate: 10}", 1)
+				}
+				var n, short atomic.Int64
+				slow := delayed(func(i int) time.Duration { n.Store(int64(i + 1)); return tt.delay(i) })
+				w := served(t, bareEngine, func(h http.Handler) http.Handler {
+					h = slow(h)
+					return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+						body, _ := io.ReadAll(r.Body)
+						if bytes.Contains(body, []byte(`"max_tokens":16`)) {
+							short.Add(1)
+						}
+						r.Body = io.NopCloser(bytes.NewReader(body))
+						h.ServeHTTP(w, r)
+					})
+				})
+				r := w.result(t, text)
+				got, sum := r.Trace.Run.WarmUp, 0
+				var sizes []int
+				for _, one := range got.Waves {
+					sizes, sum = append(sizes, one.Requests), sum+one.Requests
+				}
+				if !slices.Equal(sizes, tt.waves) || got.Steady != tt.steady || !got.Brief || int(n.Load()) != sum+len(r.Trace.Records) {
+					t.Errorf("%+v, %d requests in all", got, n.Load())
+				}
+				if !slices.Contains(noted(r), string(briefNote)) || slices.Contains(doubts(r), "verdict.never-steady") {
+					t.Errorf("notes %v, doubts %v", noted(r), doubts(r))
+				}
+				if short := int(short.Load()); short != sum {
+					t.Errorf("%d short answers asked for, %d requests of the warm-up", short, sum)
+				}
+			})
+		})
+	}
+}
+
+// A server that refuses requests of a brief warm-up gets no more of them.
+func TestABriefWarmUpThatIsRefused(t *testing.T) {
+	refused := func(from, to int64) func(http.Handler) http.Handler {
+		var n atomic.Int64
+		return func(h http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/v1/completions" {
+					if i := n.Add(1); i > from && i <= to {
+						http.Error(w, `{"error": "slow down"}`, http.StatusTooManyRequests)
+						return
+					}
+				}
+				h.ServeHTTP(w, r)
+			})
+		}
+	}
+	brief := strings.NewReplacer("steady: true", "steady: true, brief: true", "requests: 20", "requests: 80").Replace(steadily)
+	synctest.Test(t, func(t *testing.T) {
+		r := served(t, bareEngine, refused(4, 8)).result(t, brief)
+		if w := r.Trace.Run.WarmUp; len(w.Waves) != 1 || w.Waves[0].Failed != 4 || !slices.Contains(noted(r), string(warmUpFailed)) || r.Summary.Requests.OK != 80 {
+			t.Errorf("%+v, %v", w, noted(r))
+		}
+		w := served(t, bareEngine, refused(0, 1000))
+		p, err := Prepare(t.Context(), spec(t, brief), w.Deps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		if _, err := p.Execute(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "none of 8 requests was answered") || !strings.Contains(err.Error(), "slow down") {
+			t.Errorf("%v", err)
+		}
+	})
 }
 
 // No two waves share a prompt, none has one of the run's, and all have the same lengths.
@@ -354,6 +455,30 @@ func TestAStallIsNamed(t *testing.T) {
 		}
 		if notes := s.StallNotes(); len(notes) != 1 {
 			t.Errorf("%v", notes)
+		}
+		if v := s.Health.Verdict; len(v.Reasons) != 1 || v.Reasons[0].Code != "verdict.stalled" || math.Abs(s.Unstalled.Chance.Length-0.9) > 0.02 {
+			t.Errorf("%v, %+v", v, s.Unstalled)
+		}
+	})
+}
+
+// A server that compiles for a shape which it meets under load holds the requests that need it, and those behind
+// them, before their first tokens.
+func TestARecompilationUnderLoadIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := served(t, bareEngine, delayed(func(n int) time.Duration {
+			if n >= 40 && n < 44 {
+				return 3 * time.Second
+			}
+			return 0
+		}))
+		s := w.result(t, strings.NewReplacer("requests: 20", "requests: 200", "cache: ", "before: {warm_up: {requests: 0}}\n").Replace(chilly)).Summary
+		if len(s.Standstills) != 1 || s.Standstills[0].First || s.Standstills[0].Requests != 4 || math.Abs(s.Standstills[0].To-s.Standstills[0].From-3) > 0.1 {
+			t.Fatalf("%+v", s.Standstills)
+		}
+		v, u := s.Health.Verdict, s.Unstalled
+		if len(v.Reasons) != 1 || v.Reasons[0].Code != "verdict.stalled" || u.Touched != 4 || u.Service.TTFT.Max > 0.03 || math.Abs(u.Chance.Rate*0.055/4-1) > 0.05 {
+			t.Errorf("%v, %+v, %v", v, u, s.Rates)
 		}
 	})
 }

@@ -49,8 +49,8 @@ type (
 	// WarmingUp says that this number of requests is sent before the run, maybe none; in
 	// each wave, if waves are sent until they agree.
 	WarmingUp struct {
-		Requests int
-		Steady   bool
+		Requests      int
+		Steady, Brief bool
 	}
 	// WaveDone is a wave of a warm-up until steady that was answered, counted from 1.
 	WaveDone struct {

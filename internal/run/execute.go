@@ -124,7 +124,13 @@ func (x *execution) before(ctx context.Context) error {
 		return err
 	}
 	x.startSampling(ctx)
-	if err := x.telemetry.idling(func() error { return pause(ctx, x.spec.Before.Settle.Std()) }); err != nil {
+	began := time.Now()
+	err := x.telemetry.idling(func() error {
+		err := pause(ctx, x.spec.Before.Settle.Std())
+		x.awaitPower(ctx, began, longestBefore)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	x.tryStamps(ctx)
@@ -191,7 +197,11 @@ func (x *execution) sendWarmUp(ctx context.Context) error {
 func (x *execution) warmedUp(records []*trace.Record) error {
 	cold := judgeWarmUp(records)
 	if cold.none && (x.spec.Before.WarmUp.Required || cold.alike && !x.foreign()) {
-		err := fmt.Errorf("warm-up at %s: none of %d requests was answered: %w", x.target.base, len(records), cold.why)
+		what := fmt.Sprintf("none of %d requests was answered", len(records))
+		if len(records) == 1 {
+			what = "its request was not answered"
+		}
+		err := fmt.Errorf("warm-up at %s: %s: %w", x.target.base, what, cold.why)
 		return x.refused(err, cold.why, Way{"before.warm_up.requests", "0 goes on without a warm-up"})
 	}
 	if cold.failed > 0 {
@@ -293,7 +303,7 @@ func (x *execution) finish(ctx context.Context, records []*trace.Record, before 
 	after, release := x.unlessStopped(ctx)
 	defer release()
 	x.tail(after)
-	x.collected()
+	x.collected(after)
 	err := x.handle(Ended{&x.run})
 	x.noteConnections(records)
 	x.noteRefused(records)

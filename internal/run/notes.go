@@ -13,6 +13,7 @@ const (
 	warmUpFailed     plan.Code = "run.warm-up-failed"
 	flushFailed      plan.Code = "run.flush-failed"
 	neverSteady      plan.Code = "run.never-steady"
+	briefNote        plan.Code = "run.warmed-up-briefly"
 	notReset         plan.Code = "run.cache-not-reset"
 	noResetRoute     plan.Code = "run.cache-no-route"
 	notPrimed        plan.Code = "run.cache-not-primed"

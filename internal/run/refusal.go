@@ -109,14 +109,13 @@ type coldStart struct {
 func judgeWarmUp(records []*trace.Record) (c coldStart) {
 	c.none, c.alike = true, true
 	for _, r := range records {
-		if r.OK() || r.Class == trace.Truncated && len(r.Chunks) > 0 {
+		if r.OK() || r.Class == trace.Empty || r.Class == trace.Truncated && len(r.Chunks) > 0 {
 			c.none = false
 			continue
 		}
 		if c.failed++; c.why == nil {
 			c.why = &driver.FailedError{Record: r}
 		}
-		c.none = c.none && r.Class != trace.Empty
 		c.alike = c.alike && c.why.Error() == (&driver.FailedError{Record: r}).Error()
 	}
 	return c

@@ -7,6 +7,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run/collect"
 	"github.com/pitot-bench/pitot/internal/wire/driver"
 )
@@ -70,6 +71,20 @@ func (s *sampling) idling(pause func() error) error {
 	return err
 }
 
+// Limits of the wait for the power around a run: a program without a persistent driver takes seconds to start.
+const (
+	longestBefore = 5 * time.Second
+	longestAfter  = 5 * time.Second / 2
+	seldom        = 3 * time.Second / 2 // samples that are further apart say nothing of the edges
+)
+
+// awaitPower waits for the power of devices in a time that begins at an instant.
+func (x *execution) awaitPower(ctx context.Context, from time.Time, limit time.Duration) {
+	if s := x.telemetry; s != nil && s.group != nil && x.spec.Telemetry.Every.Std() <= seldom {
+		s.group.AwaitMeans(ctx, from, limit)
+	}
+}
+
 // emitSamples sends samples to the sinks about once a second, until over is called.
 func (x *execution) emitSamples(p *driver.Progress) (over func()) {
 	if x.telemetry == nil {
@@ -107,12 +122,15 @@ func (x *execution) emitFresh(zero time.Time) {
 }
 
 // collected ends the telemetry of a run that was made.
-func (x *execution) collected() {
+func (x *execution) collected(ctx context.Context) {
 	s := x.telemetry
 	if s == nil {
 		return
 	}
 	zero := x.run.Started
+	if x.run.Status == trace.Complete {
+		x.awaitPower(ctx, zero.Add(time.Duration(x.run.End)), longestAfter)
+	}
 	if from, to := s.idle.from.Sub(zero), s.idle.to.Sub(zero); to > from {
 		x.run.Idle = &telemetry.Window{From: from, To: to}
 	}

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/load/workload"
@@ -12,23 +13,28 @@ import (
 
 // warmUntilSteady sends waves until two successive ones agree, and says how many that took.
 func (x *execution) warmUntilSteady(ctx context.Context) error {
-	_ = x.handle(WarmingUp{Requests: len(x.waves.due), Steady: true})
+	brief, limit, began := x.spec.Before.WarmUp.Brief, x.waves.limit, time.Now()
+	_ = x.handle(WarmingUp{Requests: len(x.waves.due), Steady: true, Brief: brief})
 	var all []*trace.Record
-	w := &trace.WarmUp{}
+	w := &trace.WarmUp{Brief: brief}
 	x.run.WarmUp = w
 	for i, requests := range x.waves.requests {
+		if limit.time > 0 && time.Since(began) > limit.time {
+			break
+		}
 		records := x.sendWave(ctx, requests)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		all = append(all, records...)
 		w.Waves = append(w.Waves, metrics.NewWave(records, x.spec.Request.Stream))
-		if judgeWarmUp(records).none { // further waves would say the same
+		w.Took = time.Since(began).Seconds()
+		before, last := w.Last()
+		if judgeWarmUp(records).none || brief && last.Failed > 0 { // further waves would say the same, or make it worse
 			return x.warmedUp(all)
 		}
-		before, last := w.Last()
-		_ = x.handle(WaveDone{Number: i + 1, Most: mostWaves, Wave: last})
-		if w.Steady = len(w.Waves) > 1 && metrics.Agree(before, last); w.Steady {
+		_ = x.handle(WaveDone{Number: i + 1, Most: limit.waves, Wave: last})
+		if w.Steady = len(w.Waves) > 1 && metrics.Agree(before, last, brief); w.Steady {
 			break
 		}
 	}
@@ -47,7 +53,13 @@ func (x *execution) noteWaves(w *trace.WarmUp) {
 	before, last := w.Last()
 	text := last.TTFT > 0
 	args := []any{"waves", len(w.Waves), "requests", last.Requests, "stream", text, "ttft", last.TTFT, "tpot", last.TPOT, "e2el", last.E2EL}
-	if w.Steady {
+	switch first := w.Waves[0]; {
+	case w.Brief:
+		one := len(w.Waves) == 1
+		args = append(args, "took", w.Took, "ttft0", first.TTFT, "e2el0", first.E2EL, "one", one, "restless", !w.Steady && !one)
+		x.note(briefNote, args...)
+		return
+	case w.Steady:
 		x.note(WarmedUpNote, args...)
 		return
 	}

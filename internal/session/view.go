@@ -106,6 +106,8 @@ func (v *View) Handle(e run.Event) error {
 		switch {
 		case v.Brief:
 			v.Draw(v.Lang.Word("experiment.warming"))
+		case e.Brief:
+			v.Printf("warming up with waves of %d short requests", e.Requests)
 		case e.Steady:
 			v.Printf("warming up with waves of %d requests until two agree", e.Requests)
 		case e.Requests > 0:

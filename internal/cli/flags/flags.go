@@ -57,7 +57,7 @@ type Target struct {
 	IdleTimeout    time.Duration `path:"client.idle_timeout" placeholder:"TIME" help:"Time limit between two arrivals of bytes. Default: none."`
 	MaxEvent       int           `path:"client.max_event" placeholder:"MIB" help:"Largest event of a stream, in MiB. Default: 8."`
 	MaxBody        int           `path:"client.max_body" placeholder:"MIB" help:"Largest answer that is not a stream, in MiB. Default: 64."`
-	ServerEnv      string        `path:"target.site" placeholder:"TARGET" help:"Where the server runs whose environment is kept: local, pid:N, docker:NAME, podman:NAME, ssh:HOST, kubectl:POD[@NAMESPACE], or none. Default: this machine, if the URL is one of it."`
+	ServerEnv      []string      `path:"target.site" sep:"none" placeholder:"TARGET" help:"Where the server runs whose environment is kept: local, pid:N, docker:NAME, podman:NAME, ssh:HOST, kubectl:POD[@NAMESPACE], or none; with :PORT behind it if that is not the URL's. Other processes of a deployment have their role ahead, as in prefill=ssh:HOST:8100; may be repeated. Default: this machine, if the URL is one of it."`
 	ServerTree     string        `path:"target.tree" placeholder:"DIR" help:"Working tree of git there whose commit is kept. Default: those that the server's packages are installed from, and its working directory."`
 	Temperature    float64       `path:"request.temperature" placeholder:"T" help:"Sampling temperature of every request. Default: the server's."`
 	Body           string        `path:"request.body" aliases:"extra-body" placeholder:"JSON" help:"Object merged into the body of every request, e.g. {\"temperature\": 0}; null leaves a member out."`
@@ -141,7 +141,7 @@ type Load struct {
 // BeforeRun says what precedes the run.
 type BeforeRun struct {
 	ReadyTimeout   time.Duration `path:"before.ready.timeout" placeholder:"TIME" help:"Maximum time to wait for the server to become ready and to answer a first small request, 0 to skip. Default: 30s if it accepts connections, else no wait."`
-	Warmup         int           `path:"before.warm_up.requests" default:"2" placeholder:"N" help:"Warm-up requests, with prompts of their own (${default})."`
+	Warmup         int           `path:"before.warm_up.requests" default:"2" placeholder:"N" help:"Warm-up requests, with prompts of their own; 0 for none. Default: for pitot bench --url a few waves of short requests until two agree, ${default} elsewhere."`
 	WarmupMeasured bool          `path:"before.warm_up.from" help:"Warm up with the first measured prompts instead, which may then be cached."`
 	WarmupSteady   bool          `path:"before.warm_up.steady" help:"Warm up with waves of requests at the concurrency of the run, in place of --warmup, until two successive ones agree within 5 % in median TTFT and TPOT; at most ten."`
 	Cache          string        `path:"cache" placeholder:"STATE" help:"State of the server's prefix cache when the run begins, to be brought about and proved: cold (it is reset), primed (the prompts of the run were sent before) or warm (left as it is)."`

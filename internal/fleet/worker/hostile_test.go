@@ -172,7 +172,7 @@ func TestHostileOrders(t *testing.T) {
 		"the fleet's own": {with(func(s *plan.Spec) { s.Target.Key = &plan.Source{Env: "PITOT_FLEET_TOKEN"} }), fleet.Failed, "PITOT_FLEET_TOKEN is not set", "env PITOT_FLEET"},
 		"no server":       {with(func(s *plan.Spec) { s.Target.URL, s.Target.Engine = "", []byte(`{}`) }), fleet.Failed, "names no server", "listen"},
 		"programs": {with(func(s *plan.Spec) {
-			s.Target.Site = plan.Site{Kind: "ssh", Name: "elsewhere"}
+			s.Target.Site = plan.Sites{{Kind: "ssh", Name: "elsewhere"}}
 			s.Telemetry.Sources = []string{"host@elsewhere", "nvidia-smi"}
 			s.Before.WarmUp.Requests, s.Before.Settle = 50, plan.Duration(time.Hour)
 		}), fleet.Ready, "", "ssh"},

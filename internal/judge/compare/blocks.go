@@ -189,8 +189,8 @@ func (o Options) moreLegs(f *finding) int {
 		}
 		return max(1, n)
 	}
-	n := enough(f.effect, alpha, o.Power)
-	if room := math.Log1p(o.Margin) - math.Abs(f.effect); room > 0 && !f.plain {
+	n := enough(f.certain(), alpha, o.Power)
+	if room := math.Log1p(o.Margin) - math.Abs(f.effect) - f.rounding; room > 0 && !f.plain {
 		n = least(n, enough(room, 2*o.alpha(), 1-(1-o.Power)/2))
 	}
 	return n * f.legs

@@ -3,11 +3,13 @@ package compare
 import (
 	"cmp"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -19,10 +21,12 @@ func checkClaims(tables []*table) {
 			for _, r := range v.runs {
 				for _, claim := range r.origin().Claims {
 					in, check := t, t.check(claim, v, r)
-					if !check.Agrees && (claim.Loose || len(t.variants) == 1) {
+					if loose := claim.Loose || len(t.variants) == 1; loose && !check.Agrees || !t.meets(claim.Load) {
 						in, check = elsewhere(tables, t, check, claim, r)
 					}
-					in.out.Claims = append(in.out.Claims, check)
+					if claim.Metric != trace.AnySpeed || len(check.Matches) > 0 {
+						in.out.Claims = append(in.out.Claims, check)
+					}
 				}
 			}
 		}
@@ -40,7 +44,8 @@ func elsewhere(tables []*table, own *table, check ClaimCheck, claim trace.Claim,
 		return !ofFile || len(t.variants) == 1
 	})
 	named := slices.DeleteFunc(slices.Clone(all), func(t *table) bool {
-		return !mentions(cmp.Or(claim.Sentence, claim.Text), t.out.Name)
+		return len(claim.Load) > 0 && !t.meets(claim.Load) ||
+			len(claim.Load) == 0 && mention(cmp.Or(claim.Sentence, claim.Text), t.out.Name) == nil
 	})
 	if len(named) > 0 {
 		all = named
@@ -68,12 +73,26 @@ func elsewhere(tables []*table, own *table, check ClaimCheck, claim trace.Claim,
 // mostMeanings is among how many comparisons a claim's is looked for.
 const mostMeanings = 50
 
+// meets reports whether the load of the table has the settings.
+func (t *table) meets(settings map[string]string) bool {
+	for name, value := range settings {
+		met := slices.ContainsFunc(t.runs, func(r *ComparedRun) bool {
+			own, ok := r.load.values[name]
+			return ok && own.Key() == plan.Text(value).Key() || r.origin().Setup[name] == value
+		})
+		if !met {
+			return false
+		}
+	}
+	return true
+}
+
 func (t *table) check(claim trace.Claim, v *variant, r *ComparedRun) ClaimCheck {
 	out := ClaimCheck{Claim: claim, File: r.run.Origin.File, Variant: v.name}
 	var all []candidate
-	meant := t.meant(claim, v)
+	meant, against := t.meant(claim, v)
 	for _, m := range meant {
-		for preference, base := range t.basesFor(m) {
+		for preference, base := range t.basesFor(m, against) {
 			all = append(all, t.candidates(claim, base, m, r, preference)...)
 		}
 	}
@@ -88,52 +107,114 @@ func (t *table) check(claim trace.Claim, v *variant, r *ComparedRun) ClaimCheck 
 	}
 	first := all[0]
 	out.Variant, out.Agrees, out.Meanings = first.of.name, first.agrees, len(meant)
-	out.Stands = first.rank() < 2 && first.match.Verdict.Differs() && first.match.Relative*claim.Change > 0
+	out.Stands = first.rank() < 2 && first.match.Verdict.Differs() && first.match.Relative*first.change > 0
 	for i, c := range all {
-		if i == 0 || c.of == first.of && (c.agrees || c.base == 0 && c.match.Name == first.match.Name) {
+		again := i > 0 && c.match.Against == first.match.Against && c.match.Name == first.match.Name
+		if i == 0 || !again && c.of == first.of && (c.agrees || c.base == 0 && c.match.Name == first.match.Name) {
 			out.Matches = append(out.Matches, c.match)
 		}
 	}
 	return out
 }
 
-// meant are the variants whose change a claim may state: those that its sentence names, else the one of the table
-// that it stands beside, else all but the baseline.
-func (t *table) meant(claim trace.Claim, v *variant) []*variant {
+// meant are the variants whose change a claim may state: those that its words name, else the one of the table that it
+// stands beside, else all but the baseline; and the one that its words compare it with, nil if they name none.
+func (t *table) meant(claim trace.Claim, v *variant) (all []*variant, against *variant) {
 	base := t.variants[0]
-	named := slices.DeleteFunc(slices.Clone(t.order), func(o *variant) bool {
-		return o == base || !mentions(cmp.Or(claim.Sentence, claim.Text), o.name)
-	})
-	switch {
-	case len(named) > 0 && len(t.order) > 2:
-		return named
-	case !claim.Loose && v != base:
-		return []*variant{v}
+	named, against := t.named(claim.Text)
+	if len(named) == 0 && claim.Metric != trace.AnySpeed {
+		var other *variant
+		named, other = t.named(claim.Sentence)
+		against = cmp.Or(against, other)
 	}
-	return slices.DeleteFunc(slices.Clone(t.order), func(o *variant) bool { return o == base })
+	if claim.Metric == trace.AnySpeed && (len(named) == 0 || against == nil) {
+		return nil, nil
+	}
+	named = slices.DeleteFunc(named, func(o *variant) bool { return o == against || against == nil && o == base })
+	switch {
+	case len(named) > 0 && (len(t.order) > 2 || against != nil):
+		return named, against
+	case !claim.Loose && v != base && v != against:
+		return []*variant{v}, against
+	}
+	return slices.DeleteFunc(slices.Clone(t.order), func(o *variant) bool { return o == cmp.Or(against, base) }), against
 }
 
-// mentions reports whether a text has the name of a variant, or the last part of it.
-func mentions(text, name string) bool {
-	parts := strings.Split(name, between)
-	last := strings.ToLower(parts[len(parts)-1])
-	i := strings.Index(strings.ToLower(text), last)
-	if last == "" || i < 0 {
-		return false
+// named are the variants that a text names, without the one that it compares them with. Of `main vs PR` that is the
+// baseline, wherever it stands.
+func (t *table) named(text string) (all []*variant, against *variant) {
+	var ahead string
+	for _, v := range t.order {
+		place := mention(text, v.name)
+		if place == nil {
+			continue
+		}
+		if m := comparing.FindString(strings.ToLower(text)[:place[0]]); m != "" && against == nil {
+			against, ahead = v, m
+		} else {
+			all = append(all, v)
+		}
 	}
+	if base := t.variants[0]; against != nil && versus.MatchString(ahead) && slices.Equal(all, []*variant{base}) {
+		all, against = []*variant{against}, base
+	}
+	return all, against
+}
+
+// mention is where a text has the name of a variant, or the last part of it, which may do without its remark in brackets
+// and without the word that it is before or after the change; nil if nowhere.
+func mention(text, name string) []int {
+	parts := strings.Split(strings.ToLower(name), between)
+	last := parts[len(parts)-1]
+	short := strings.TrimSpace(remark.ReplaceAllString(last, ""))
+	for _, name := range []string{last, short} {
+		if place := wordPlace(strings.ToLower(text), name); place != nil {
+			return place
+		}
+	}
+	if core := side.ReplaceAllString(short, ""); core != short {
+		place := wordPlace(strings.ToLower(text), core)
+		if place != nil && !otherSide.MatchString(strings.ToLower(text)[place[1]:]) {
+			return place
+		}
+	}
+	return nil
+}
+
+var (
+	remark = regexp.MustCompile(`[(（][^()（）]*[)）]\s*$`)
+	side   = regexp.MustCompile(`\s+(?:before|after)$`)
+	// otherSide follows the name of what is before or after the change.
+	otherSide = regexp.MustCompile(`^\s+(?:before|after)\b`)
+)
+
+// wordPlace is where a text has a name with no letter before it or behind it.
+func wordPlace(text, name string) []int {
 	letter := func(r rune) bool { return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
-	before, _ := utf8.DecodeLastRuneInString(text[:min(i, len(text))])
-	after, _ := utf8.DecodeRuneInString(text[min(i+len(last), len(text)):])
-	first, _ := utf8.DecodeRuneInString(last)
-	end, _ := utf8.DecodeLastRuneInString(last)
-	goesOn := letter(before) && letter(first) || letter(after) && letter(end)
-	return !goesOn
+	first, _ := utf8.DecodeRuneInString(name)
+	end, _ := utf8.DecodeLastRuneInString(name)
+	for from := 0; name != ""; {
+		i := strings.Index(text[from:], name)
+		if i < 0 {
+			break
+		}
+		start, stop := from+i, from+i+len(name)
+		before, _ := utf8.DecodeLastRuneInString(text[:start])
+		after, _ := utf8.DecodeRuneInString(text[stop:])
+		if goesOn := letter(before) && letter(first) || letter(after) && letter(end); !goesOn {
+			return []int{start, stop}
+		}
+		from = stop
+	}
+	return nil
 }
 
 // basesFor are the variants that a note's author may have compared v with: the
-// baseline, the one before it, those before that.
-func (t *table) basesFor(v *variant) []*variant {
-	var out []*variant
+// baseline, the one before it, those before that; or the one that the words name.
+func (t *table) basesFor(v, named *variant) (out []*variant) {
+	if named != nil {
+		return []*variant{named}
+	}
 	if v != t.variants[0] {
 		out = append(out, t.variants[0])
 	}
@@ -196,21 +277,30 @@ const ownValues = 0.02
 
 // candidate is the change from the baseline to a figure, held against a claim.
 func (l *entry) candidate(claim trace.Claim, base *variant, f trace.ReportedFigure, change Change) candidate {
-	relative, interval := f.Value/l.Cells[base.column].Center-1, change.Interval
+	center := l.Cells[base.column].Center
+	relative, interval := f.Value/center-1, change.Interval
 	if change.Plain { // it is in the unit of the row
 		interval = nil
 	}
-	off := math.Abs(relative - claim.Change)
+	stated, step := claim.Change, claim.Step
 	rounding := l.samples[base.column].reach(false) + f.Step/2/f.Value
+	switch {
+	case claim.Delta != 0:
+		stated, step = claim.Delta/center, claim.Step/center
+	case claim.Unsigned:
+		stated = math.Copysign(stated, relative)
+	}
+	off := math.Abs(relative - stated)
 	return candidate{
-		match: ClaimMatch{base.name, l.Quantity.Name, relative, change.Verdict, change.Basis, interval},
-		off:   off, agrees: off <= claim.Step/2+rounding+1e-9, close: off <= nearby*math.Abs(claim.Change),
+		match:  ClaimMatch{base.name, l.Quantity.Name, relative, f.Value - center, change.Verdict, change.Basis, interval},
+		change: stated, off: off, agrees: off <= step/2+rounding+1e-9, close: off <= nearby*math.Abs(stated),
 	}
 }
 
 // A candidate is a change in the tables that a claim may mean.
 type candidate struct {
 	match   ClaimMatch
+	change  float64 // that was stated, relative
 	of      *variant
 	off     float64 // from what was stated
 	agrees  bool
@@ -220,9 +310,13 @@ type candidate struct {
 }
 
 // meansOf reports whether a claim may mean a figure, and how likely: one that names no
-// statistic means the mean, else the median, else the p99.
+// statistic means the mean, else the median, else the p99. A figure without one may be a mean.
 func meansOf(claim trace.Claim, name string) (preference int, ok bool) {
-	if claim.Stat != "" {
+	if claim.Metric == trace.AnySpeed {
+		preference = slices.Index([]string{"throughput.output", "throughput", "throughput.total", "throughput.requests"}, name)
+		return preference, preference >= 0
+	}
+	if claim.Stat != "" && (claim.Stat != "mean" || name != claim.Metric) {
 		return 0, name == claim.Metric+"."+claim.Stat
 	}
 	if name == claim.Metric {

@@ -119,6 +119,7 @@ type entry struct {
 	Row
 	plain   bool     // it is compared on the plain scale
 	samples []sample // by variant
+	pool    *noise   // of them; nil until asked for
 }
 
 // A sample is a figure of a variant, by run.
@@ -138,8 +139,9 @@ func (t *table) fill() error {
 		return err
 	}
 	t.out.Settings, t.out.SettingDiffs = t.runs.settings(), settingDiffs(t.variants, t.o)
-	around, further := envDiffs(t.variants, t.o)
-	t.out.SettingDiffs, t.out.Further = append(t.out.SettingDiffs, around...), further
+	around := envDiffs(t.variants, t.o)
+	t.out.SettingDiffs = append(t.out.SettingDiffs, around.diffs...)
+	t.out.Further, t.out.Idle = around.further, around.idle
 	for _, v := range t.variants {
 		out := Variant{Name: v.name, Simulated: v.runs[0].simulated(), Failed: v.failing().share()}
 		for _, r := range v.runs {

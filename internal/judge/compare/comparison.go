@@ -102,10 +102,12 @@ type Workload struct {
 	Layout       *Layout       `json:"layout,omitempty"` // of an experiment with several blocks or legs; nil of other runs
 	SettingDiffs []SettingDiff `json:"residue,omitempty"`
 	// Further is how many facts of the environments differ in addition to SettingDiffs.
-	Further int            `json:"residue_further,omitempty"`
-	Rows    []Row          `json:"rows"`
-	Claims  []ClaimCheck   `json:"claims,omitempty"`
-	Notes   []plan.Message `json:"notes,omitempty"` // what the data can carry
+	Further int `json:"residue_further,omitempty"`
+	// Idle is how many variables differ that never matter: they are in none of both.
+	Idle   int            `json:"residue_idle,omitempty"`
+	Rows   []Row          `json:"rows"`
+	Claims []ClaimCheck   `json:"claims,omitempty"`
+	Notes  []plan.Message `json:"notes,omitempty"` // what the data can carry
 }
 
 // Changes are those of a workload, each with its row.
@@ -332,12 +334,13 @@ func (c ClaimCheck) Outcome() Outcome {
 
 // A ClaimMatch is a change that a claim may mean.
 type ClaimMatch struct {
-	Against  string    `json:"against"` // a variant
-	Name     string    `json:"name"`    // of the quantity: ttft.mean
-	Relative float64   `json:"relative"`
-	Verdict  Verdict   `json:"verdict"`
-	Basis    Basis     `json:"basis"`
-	Interval *Interval `json:"interval,omitempty"`
+	Against    string    `json:"against"` // a variant
+	Name       string    `json:"name"`    // of the quantity: ttft.mean
+	Relative   float64   `json:"relative"`
+	Difference float64   `json:"difference"` // in the unit of the quantity
+	Verdict    Verdict   `json:"verdict"`
+	Basis      Basis     `json:"basis"`
+	Interval   *Interval `json:"interval,omitempty"`
 }
 
 // A Gate is a condition under which a change must not be accepted, such as

@@ -72,7 +72,7 @@ type finding struct {
 	exact      bool    // an equal count: nothing to find out
 	cached     bool    // the server had more of the prompts of one in its cache
 	effect     float64 // of the means, variant less baseline
-	rounding   float64 // by how much the effect may be off since figures were rounded
+	rounding   float64 // by how much the effect may be off since figures were rounded, or sampled
 	noise      noise
 
 	estimate stats.Estimate  // of the effect; none of basis Nothing
@@ -142,7 +142,7 @@ func repeats(x []float64) bool {
 	return len(slices.Compact(slices.Sorted(slices.Values(x)))) < len(x)
 }
 
-// reach is by how much the mean of a sample may be off since its values were rounded,
+// reach is by how much the mean of a sample may be off since its values were rounded or have an error of their own,
 // all in one direction.
 func (s sample) reach(plain bool) float64 {
 	sum := 0.0
@@ -157,13 +157,16 @@ func (s sample) reach(plain bool) float64 {
 }
 
 // borrowed is the noise that the repeated variants of the workload show.
-func (l *entry) borrowed() (n noise) {
-	var all [][]float64
-	for _, s := range l.samples {
-		all = append(all, s.scaled)
+func (l *entry) borrowed() noise {
+	if l.pool == nil {
+		all := make([][]float64, len(l.samples))
+		for i, s := range l.samples {
+			all[i] = s.scaled
+		}
+		l.pool = &noise{}
+		l.pool.sd, l.pool.df = stats.PooledSD(all...)
 	}
-	n.sd, n.df = stats.PooledSD(all...)
-	return n
+	return *l.pool
 }
 
 // scaled are values on the scale on which they are compared.

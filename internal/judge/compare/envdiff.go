@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -11,7 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// An envFact is a fact of the environment of a run, under the name of its side: server.driver,
+// An envFact is a fact of the environment of a run, under the name of its side: server.driver, prefill.driver,
 // client.kernel.
 type envFact struct {
 	name  string
@@ -19,15 +18,24 @@ type envFact struct {
 	main  bool
 }
 
-// envFacts returns the facts of the server, then those of a client on another machine. Name, system
+// envFacts returns the facts of the processes that serve, then those of a client on another machine. Name, system
 // and processors of the client are settings of the run.
 func envFacts(run trace.Run) (all []envFact) {
-	server, client := run.Env.Serving, run.Env.Client
-	for _, f := range server.Facts() {
-		all = append(all, envFact{"server." + f.Name, plan.Text(run.AnyPort(f.Value)), f.Main})
+	for side, e := range run.Env.Sides {
+		if side == "client" {
+			return append(all, clientFacts(run)...)
+		}
+		for _, f := range e.Facts() {
+			all = append(all, envFact{side + "." + f.Name, plan.Text(run.AnyPort(f.Value)), f.Main})
+		}
 	}
-	if server != nil && client != nil && server.Machine.Host == client.Machine.Host {
-		return all
+	return all
+}
+
+func clientFacts(run trace.Run) (all []envFact) {
+	server, client := run.Env.Serving, run.Env.Client
+	if server != nil && server.Machine.Host == client.Machine.Host {
+		return nil
 	}
 	for _, f := range client.Facts() {
 		if f.Name != "host" && f.Name != "processors" {
@@ -41,10 +49,7 @@ func envFacts(run trace.Run) (all []envFact) {
 // opposed to not known.
 func knows(run trace.Run, name string) bool {
 	side, name, _ := strings.Cut(name, ".")
-	e := run.Env.Serving
-	if side == "client" {
-		e = run.Env.Client
-	}
+	e := run.Env.Side(side)
 	if e == nil {
 		return false
 	}
@@ -64,28 +69,50 @@ func knows(run trace.Run, name string) bool {
 // machines and explain nothing.
 func ofEachStart(name string, l *trace.Leg) bool {
 	_, fact, _ := strings.Cut(name, ".")
-	if variable, ok := strings.CutPrefix(fact, "env."); ok && environment.Idle(variable) {
-		return true
-	}
 	anew := l != nil && l.ServerStart > 0
 	return anew && fact == "host" || fact == "devices.uuid"
 }
 
-// untuned reports variables that no engine is known to read.
-func untuned(name string) bool {
+// variableOf is the variable that a fact is of, empty for any other fact.
+func variableOf(name string) string {
 	_, fact, _ := strings.Cut(name, ".")
 	variable, ok := strings.CutPrefix(fact, "env.")
-	return ok && !environment.Tunes(variable)
+	if !ok {
+		return ""
+	}
+	return variable
+}
+
+// idle reports facts that explain nothing.
+func idle(name string) bool { return variableOf(name) != "" && environment.Idle(variableOf(name)) }
+
+// importance orders facts: the main ones, the others that an engine is known to read, other variables, and those that
+// never matter.
+func importance(name string, main bool) int {
+	switch variable := variableOf(name); {
+	case main:
+		return 0
+	case variable == "" || environment.Tunes(variable):
+		return 1
+	case environment.Idle(variable):
+		return 3
+	}
+	return 2
 }
 
 // mostEnvDiffs limits the listed facts of the environment that differ.
 const mostEnvDiffs = 24
 
-// envDiffs lists the facts of the environment in which the runs of variants differ, the main
-// ones first, and counts those beyond mostEnvDiffs.
-func envDiffs(variants []*variant, o Options) (out []SettingDiff, more int) {
-	type place struct{ main, known bool }
-	places, names := map[string]place{}, []string(nil)
+// Surroundings are the facts of environments in which variants differ.
+type surroundings struct {
+	diffs   []SettingDiff // the main ones first, at most mostEnvDiffs
+	further int           // in addition
+	idle    int           // variables that never matter, which are in none of both
+}
+
+// envDiffs lists the facts of the environment in which the runs of variants differ.
+func envDiffs(variants []*variant, o Options) (out surroundings) {
+	order, names := map[string]int{}, []string(nil)
 	of := map[*ComparedRun]map[string]plan.Message{}
 	for _, v := range variants {
 		for _, r := range v.runs {
@@ -95,15 +122,13 @@ func envDiffs(variants []*variant, o Options) (out []SettingDiff, more int) {
 					continue
 				}
 				of[r][s.name] = s.value
-				if !places[s.name].known {
-					names, places[s.name] = append(names, s.name), place{s.main, true}
+				if _, known := order[s.name]; !known {
+					names, order[s.name] = append(names, s.name), importance(s.name, s.main)
 				}
 			}
 		}
 	}
-	slices.SortStableFunc(names, func(a, b string) int {
-		return cmp.Or(mainFirst(places[a].main, places[b].main), mainFirst(!untuned(a), !untuned(b)))
-	})
+	slices.SortStableFunc(names, func(a, b string) int { return order[a] - order[b] })
 	for _, name := range names {
 		all := make([][]plan.Message, len(variants))
 		for i, v := range variants {
@@ -117,44 +142,37 @@ func envDiffs(variants []*variant, o Options) (out []SettingDiff, more int) {
 		}
 		switch {
 		case !differ(all, o.Paired):
-		case len(out) == mostEnvDiffs:
-			more++
+		case idle(name):
+			out.idle++
+		case len(out.diffs) == mostEnvDiffs:
+			out.further++
 		default:
-			out = append(out, SettingDiff{Setting: name, Values: shortest(all)})
+			out.diffs = append(out.diffs, SettingDiff{Setting: name, Values: shortest(all)})
 		}
 	}
-	return out, more
-}
-
-// mainFirst orders what matters ahead of the rest.
-func mainFirst(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return -1
-	}
-	return 1
+	return out
 }
 
 // A Difference is a setting or a fact in which two runs differ.
 type Difference struct {
 	Name string `json:"name"`
-	// Of is plan, server or client.
+	// Of is plan, server, the role of another process that serves, or client.
 	Of string `json:"of"`
 	// Main are those that explain most: model, image, commit, packages, driver, arguments.
 	Main bool `json:"main,omitempty"`
+	// Idle are variables that never matter.
+	Idle bool `json:"idle,omitempty"`
 	// Values are those of the two runs; a zero one is not known.
 	Values [2]plan.Message `json:"values"`
 }
 
-// Differences are all that differs between the plans and the environments of two runs, the
-// main ones first.
+// Differences are all that differs between the plans and the environments of two runs, those that explain most
+// first.
 func Differences(a, b trace.Run) []Difference {
 	var out []Difference
 	add := func(name, of string, main bool, one, two plan.Message) {
 		if one.Key() != two.Key() {
-			out = append(out, Difference{name, of, main, [2]plan.Message{one, two}})
+			out = append(out, Difference{name, of, main, of != "plan" && idle(of+"."+name), [2]plan.Message{one, two}})
 		}
 	}
 	left, right := settingsOfRun(a), settingsOfRun(b)
@@ -182,7 +200,13 @@ func Differences(a, b trace.Run) []Difference {
 			add(name, side, s.main, find(with, a, s.name), find(without, b, s.name))
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Difference) int { return mainFirst(a.Main, b.Main) })
+	rank := func(d Difference) int {
+		if d.Of == "plan" {
+			return importance("", d.Main)
+		}
+		return importance(d.Of+"."+d.Name, d.Main)
+	}
+	slices.SortStableFunc(out, func(a, b Difference) int { return rank(a) - rank(b) })
 	return out
 }
 

@@ -73,6 +73,37 @@ func TestWhatDiffersInTheEnvironment(t *testing.T) {
 	}
 }
 
+// Processes of a deployment go under their roles; variables that engines read come first, and those that never matter
+// are counted.
+func TestADeployment(t *testing.T) {
+	run := func(name, value string) ComparedRun {
+		return planned(name, name, func(r *trace.Run) {
+			r.Env.Serving = served(func(e *environment.Environment) { e.Process.Env["HOME"] = value })
+			for _, role := range []string{"prefill", "decode"} {
+				r.Env.Instances = append(r.Env.Instances, served(func(e *environment.Environment) {
+					e.Role, e.Process.Args = role, []string{"vllm", "--tp", value}
+					e.Process.Env = map[string]string{"AAA": value, "TERM": value, "HCCL_BUFFSIZE": value}
+				}))
+			}
+		})
+	}
+	_, c := layout(t, Options{}, run("v0", "1"), run("v1", "2"))
+	var got []string
+	for _, r := range c.Workloads[0].SettingDiffs {
+		got = append(got, r.Setting+": "+strings.Join(saidOf(r), " | "))
+	}
+	want := []string{
+		"prefill.arg.tp: 1 | 2", "decode.arg.tp: 1 | 2", "prefill.env.HCCL_BUFFSIZE: 1 | 2", "decode.env.HCCL_BUFFSIZE: 1 | 2",
+		"prefill.env.AAA: 1 | 2", "decode.env.AAA: 1 | 2",
+	}
+	if diff := cmp.Diff(want, got); diff != "" || c.Workloads[0].Idle != 3 {
+		t.Errorf("%d idle, %s", c.Workloads[0].Idle, diff)
+	}
+	if d := Differences(run("v0", "1").run, run("v1", "2").run); len(d) != 9 || d[0].Of != "prefill" || !d[8].Idle || d[5].Idle {
+		t.Errorf("%+v", d)
+	}
+}
+
 // What each start of a server has anew is no difference between variants.
 func TestWhatEachStartHasAnew(t *testing.T) {
 	at := &trace.Leg{Experiment: "x", Block: 1, ServerStart: 1}
@@ -86,7 +117,7 @@ func TestWhatEachStartHasAnew(t *testing.T) {
 	if started.Leg = nil; started.AnyPort("35921") != "35921" {
 		t.Error("the port of a server that is up is its own")
 	}
-	if !ofEachStart("server.env.HOME", nil) || ofEachStart("server.env.NCCL_DEBUG", nil) {
+	if !idle("prefill.env.HOME") || idle("server.env.NCCL_DEBUG") || idle("server.HOME") {
 		t.Error("variables")
 	}
 }
@@ -134,7 +165,7 @@ func TestDifferencesAreOneAnswer(t *testing.T) {
 		}}}
 	}
 	text := func(name, one, two string) Difference {
-		return Difference{name, "plan", false, [2]plan.Message{plan.Text(one), plan.Text(two)}}
+		return Difference{name, "plan", false, false, [2]plan.Message{plan.Text(one), plan.Text(two)}}
 	}
 	length, seed := text("engine.output-len", "200", "300"), text("engine.seed", "1", "2")
 	for range 100 {

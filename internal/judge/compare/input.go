@@ -44,7 +44,7 @@ func isDeterminedBy(name, setting string) bool {
 
 // differs reports whether runs of the table differ in a setting of the load.
 func (t *table) differs(setting string) bool {
-	return slices.ContainsFunc(t.runs, func(r *ComparedRun) bool { return r.load.differs(t.runs[0].load, setting) })
+	return slices.ContainsFunc(t.runs, func(r *ComparedRun) bool { return r.load.differs(&t.runs[0].load, setting) })
 }
 
 // keepsUp reports whether a run answered all requests of an open loop as they came, so that

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -47,10 +48,10 @@ const rateTolerance = 0.0051
 // A load is what a run's plan says of the load, as far as it is known.
 type load struct {
 	values map[string]plan.Message
-	keys   map[string]string // of values, to compare by
-	rate   float64           // requests per second; 0 for none
-	input  float64           // prompt tokens of a request; 0 if not known
-	output float64           // tokens of an answer; 0 if not known
+	keys   []string // of values, to compare by, in the order of loadSettings; "" where one is not known
+	rate   float64  // requests per second; 0 for none
+	input  float64  // prompt tokens of a request; 0 if not known
+	output float64  // tokens of an answer; 0 if not known
 	// scope is who says arrival and workload: other tools say the same thing in another
 	// way.
 	scope string
@@ -58,7 +59,10 @@ type load struct {
 
 func loadOf(r *ComparedRun) load {
 	p := r.run.Plan
-	l := load{values: map[string]plan.Message{}, keys: map[string]string{}, scope: scope(r.run), rate: p.Rate, input: r.perRequest(figure.InputTokens), output: r.perRequest(figure.OutputTokens)}
+	l := load{
+		values: map[string]plan.Message{}, keys: make([]string, len(loadSettings)), scope: scope(r.run), rate: p.Rate,
+		input: r.perRequest(figure.InputTokens), output: r.perRequest(figure.OutputTokens),
+	}
 	l.set(requestsSetting, p.Requests > 0, number(float64(p.Requests)))
 	l.set(rateSetting, p.Rate > 0, number(p.Rate))
 	l.set(concurrencySetting, p.Concurrency > 0, number(float64(p.Concurrency)))
@@ -117,7 +121,7 @@ func (r *ComparedRun) task() plan.Code {
 
 func (l load) set(name string, known bool, value plan.Message) {
 	if known {
-		l.values[name], l.keys[name] = value, value.Key()
+		l.values[name], l.keys[slices.Index(loadSettings, name)] = value, value.Key()
 	}
 }
 
@@ -165,53 +169,87 @@ func (r *ComparedRun) perRequest(total string) float64 {
 
 // diff lists the settings that keep l and m from being one load. A setting unknown in one of them
 // does not.
-func (l load) diff(m load, ignore []string) []string {
+func (l *load) diff(m *load, ignore []string) []string {
 	var out []string
-	for _, name := range loadSettings {
-		if !slices.Contains(ignore, name) && l.differs(m, name) {
+	for i, name := range loadSettings {
+		if l.differsIn(m, i) && !slices.Contains(ignore, name) {
 			out = append(out, name)
 		}
 	}
 	return out
 }
 
-func (l load) differs(m load, name string) bool {
-	a, okA := l.keys[name]
-	b, okB := m.keys[name]
-	same := a == b
-	known := l.scope == m.scope && !l.values[workloadSetting].IsZero() && !m.values[workloadSetting].IsZero()
-	switch {
-	case !okA || !okB:
+func (l *load) differs(m *load, name string) bool {
+	return l.differsIn(m, slices.Index(loadSettings, name))
+}
+
+// differsIn compares the i-th of loadSettings.
+func (l *load) differsIn(m *load, i int) bool {
+	a, b := l.keys[i], m.keys[i]
+	if a == "" || b == "" {
 		return false
-	case name == inputSetting:
-		// Where the workload is known, lengths that are drawn again may differ.
-		return !known && math.Abs(l.input-m.input) > inputTolerance*max(l.input, m.input)
-	case name == outputSetting:
-		return !known && max(l.output, m.output) >= outputRatio*min(l.output, m.output)
-	case name == rateSetting && l.rate > 0 && m.rate > 0:
-		return math.Abs(l.rate-m.rate) > rateTolerance
-	case name == arrivalSetting || name == workloadSetting:
-		return l.scope == m.scope && !same
 	}
-	return !same
+	switch loadSettings[i] {
+	case inputSetting:
+		// Where the workload is known, lengths that are drawn again may differ.
+		return !l.sameWorkload(m) && math.Abs(l.input-m.input) > inputTolerance*max(l.input, m.input)
+	case outputSetting:
+		return !l.sameWorkload(m) && max(l.output, m.output) >= outputRatio*min(l.output, m.output)
+	case rateSetting:
+		if l.rate > 0 && m.rate > 0 {
+			return math.Abs(l.rate-m.rate) > rateTolerance
+		}
+	case arrivalSetting, workloadSetting:
+		return l.scope == m.scope && a != b
+	}
+	return a != b
+}
+
+// sameWorkload reports whether both say a workload in the words of one tool.
+func (l *load) sameWorkload(m *load) bool {
+	return l.scope == m.scope && !l.values[workloadSetting].IsZero() && !m.values[workloadSetting].IsZero()
+}
+
+// fits reports whether l and m can be one load.
+func (l *load) fits(m *load, ignore []string) bool {
+	for i, name := range loadSettings {
+		if l.differsIn(m, i) && !slices.Contains(ignore, name) {
+			return false
+		}
+	}
+	return true
 }
 
 // A group is a workload in the making: the runs that met one load.
 type group []*ComparedRun
 
 // groups puts runs together by load. Those of which most is known come first, so
-// that one of which little is known does not bring together what differs.
+// that one of which little is known does not bring together what differs. Groups only grow, and so the first one that
+// can take a load is never ahead of the one that took its like.
 func groups(runs []*ComparedRun, ignore []string) (out []group) {
 	for i, r := range runs {
 		r.place, r.load = i, loadOf(r)
 	}
 	byKnowledge := func(a, b *ComparedRun) int { return cmp.Compare(len(b.load.values), len(a.load.values)) }
+	var loads [][]*load        // of each group, those that differ in anything
+	latest := map[string]int{} // group of a load
 	for _, r := range slices.SortedStableFunc(slices.Values(runs), byKnowledge) {
-		i := slices.IndexFunc(out, func(g group) bool { return g.fits(r.load, ignore) })
-		if i < 0 {
-			i, out = len(out), append(out, nil)
+		id := fmt.Sprint(r.load.keys, r.load.rate, r.load.input, r.load.output, r.load.scope)
+		last, known := latest[id]
+		i := last
+		for ; i < len(out); i++ {
+			unfit := func(l *load) bool { return !l.fits(&r.load, ignore) }
+			if !slices.ContainsFunc(loads[i], unfit) {
+				break
+			}
 		}
-		out[i] = append(out[i], r)
+		if i == len(out) {
+			out, loads = append(out, nil), append(loads, nil)
+		}
+		if out[i] = append(out[i], r); !known || i != last {
+			loads[i] = append(loads[i], &r.load)
+		}
+		latest[id] = i
 	}
 	byPlace := func(a, b *ComparedRun) int { return cmp.Compare(a.place, b.place) }
 	for _, g := range out {
@@ -219,10 +257,6 @@ func groups(runs []*ComparedRun, ignore []string) (out []group) {
 	}
 	slices.SortFunc(out, func(a, b group) int { return byPlace(a[0], b[0]) })
 	return out
-}
-
-func (g group) fits(l load, ignore []string) bool {
-	return !slices.ContainsFunc(g, func(r *ComparedRun) bool { return len(l.diff(r.load, ignore)) > 0 })
 }
 
 // settings are those of the load, as far as all of its runs that tell agree.

@@ -347,7 +347,7 @@ func nearest(runs []*ComparedRun, label string, ignore []string) (one, other *Co
 			if r.Variant != label || s.Variant == label {
 				continue
 			}
-			if names := r.load.diff(s.load, ignore); other == nil || other.Variant == "" || len(names) < len(settings) {
+			if names := r.load.diff(&s.load, ignore); other == nil || other.Variant == "" || len(names) < len(settings) {
 				one, other, settings = r, s, names
 			}
 		}

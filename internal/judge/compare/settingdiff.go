@@ -190,11 +190,12 @@ func (r *ComparedRun) settings() (out []Setting) {
 		add("profile", plan.Text(p.Name))
 		add("profile-text", plan.Text(fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(p.Text)))))
 	}
+	add("warm-up", warmUp(run.Plan.Spec))
 	has := func(name string) bool {
 		return slices.Contains(loadSettings, name) || slices.ContainsFunc(out, func(s Setting) bool { return s.Name == name })
 	}
 	for _, s := range plan.Flat(run.Plan.Spec) {
-		if s.Role == plan.SilentRole || slices.Contains(digested, s.Path) {
+		if s.Role == plan.SilentRole || slices.Contains(digested, s.Path) || strings.HasPrefix(s.Path, "before.warm_up.") {
 			continue
 		}
 		name := canonical(s.Name())
@@ -211,6 +212,17 @@ func (r *ComparedRun) settings() (out []Setting) {
 		}
 	}
 	return out
+}
+
+// warmUp is what a run sent before its requests; zero of a simulation and where it is not known.
+func warmUp(s *plan.Spec) plan.Message {
+	switch {
+	case s == nil || s.Target.Simulated:
+		return plan.Message{}
+	case s.Before.WarmUp.Steady:
+		return plan.Msg("value.warm-waves", "brief", s.Before.WarmUp.Brief)
+	}
+	return plan.Msg("value.warm-requests", "requests", s.Before.WarmUp.Requests, "measured", s.Before.WarmUp.From == plan.WarmMeasured)
 }
 
 // digested are the paths of a Spec that a load, or one of the settings above, stands for.

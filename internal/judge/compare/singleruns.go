@@ -29,7 +29,7 @@ func (f *finding) estimateFromRequests(a, b sample, decides bool) {
 	paired = paired && effective >= leastEffective
 	var e stats.Estimate
 	if paired {
-		e = batchMeans(d, effective)
+		e = stats.SeriesMean(d, effective)
 	} else {
 		e = quantileDifference(wa, wb)
 	}
@@ -70,7 +70,7 @@ func jointInfluence(wa, wb influence) ([]float64, bool) {
 // quantileDifference is the error of the difference of two influences that have nothing to do with each
 // other, with the degrees of freedom of Satterthwaite (1946).
 func quantileDifference(a, b influence) stats.Estimate {
-	ea, eb := batchMeans(a.pull, a.effective), batchMeans(b.pull, b.effective)
+	ea, eb := stats.SeriesMean(a.pull, a.effective), stats.SeriesMean(b.pull, b.effective)
 	va, vb := ea.Error*ea.Error, eb.Error*eb.Error
 	return stats.Estimate{Error: math.Sqrt(va + vb), DF: (va + vb) * (va + vb) / (va*va/ea.DF + vb*vb/eb.DF)}
 }
@@ -78,7 +78,7 @@ func quantileDifference(a, b influence) stats.Estimate {
 // interval is that of a figure of one run by the chance within it; nil where nothing
 // is known of that.
 func (w influence) interval(value, level float64) *Interval {
-	e := batchMeans(w.pull, w.effective)
+	e := stats.SeriesMean(w.pull, w.effective)
 	if !(e.Error > 0) {
 		return nil
 	}
@@ -90,22 +90,3 @@ func (w influence) interval(value, level float64) *Interval {
 	i := e.Interval(level)
 	return &Interval{Low: value * math.Exp(i.Low), High: value * math.Exp(i.High), Level: level, Method: plan.Msg("method.batches-one", "worth", worth)}
 }
-
-// batchMeans is the mean of a series worth that many independent values. The variance
-// of means of k independent values each falls short of the series' by up to 1/2k where
-// its memory is exponential (2φ/(1+φ)² of 1/k for an autoregression); that is made up
-// for.
-func batchMeans(x []float64, effective float64) stats.Estimate {
-	batches := max(leastBatches, min(30, int(effective/batchLength)))
-	e := stats.BatchMeans(x, batches)
-	k := max(1, effective/float64(batches))
-	e.Error /= math.Sqrt(1 - 1/(2*k))
-	return e
-}
-
-// Batches are so many independent values long that what neighbours of two batches have
-// in common hardly counts, and there are at least so many of them.
-const (
-	batchLength  = 20
-	leastBatches = 5
-)

@@ -281,7 +281,7 @@ func (t *table) counted(a, b *variant, rows []int, against bool) []*Change {
 	u.lines = slices.Clone(t.lines)
 	for _, i := range rows {
 		l := *t.lines[i]
-		l.samples = slices.Clone(l.samples)
+		l.samples, l.pool = slices.Clone(l.samples), nil
 		high := against == (l.Quantity.Better == figure.Lower) // of b
 		l.samples[a.column], l.samples[b.column] = l.samples[a.column].counted(!high, l.plain), l.samples[b.column].counted(high, l.plain)
 		u.lines[i] = &l
@@ -419,13 +419,23 @@ func (r *ComparedRun) reportsFailures() bool {
 // noteRequested tells of two workloads that may be one, of which one had failures that nobody wrote
 // down.
 func (c *Comparison) noteRequested(tables []*table, ignore []string) {
-	for i, t := range tables {
-		for _, u := range tables[:i] {
-			a, b := u.runs[0], t.runs[0]
-			if !a.reportsFailures() && !b.reportsFailures() && slices.Equal(a.load.diff(b.load, ignore), []string{requestsSetting}) {
+	if slices.Contains(ignore, requestsSetting) {
+		return
+	}
+	ignore = append(slices.Clone(ignore), requestsSetting)
+	var silent []*table
+	for _, t := range tables {
+		b := t.runs[0]
+		if b.reportsFailures() {
+			continue
+		}
+		for _, u := range silent {
+			a := u.runs[0]
+			if a.load.differs(&b.load, requestsSetting) && a.load.fits(&b.load, ignore) {
 				c.Notes = append(c.Notes, plan.Msg(AskedUnknown, "one", u.order[0].name, "ok", a.run.Plan.Requests, "other", t.order[0].name, "others", b.run.Plan.Requests))
 				return
 			}
 		}
+		silent = append(silent, t)
 	}
 }

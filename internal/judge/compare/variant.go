@@ -303,6 +303,11 @@ var (
 	baselineWord = regexp.MustCompile(`(?:^|[^a-z])(?:baseline|before|main|master|original|upstream|without|w/o|previous|default|eager|disabled?|old|unpatched)(?:[^a-z]|$)|优化前|基线|未开启|关闭`)
 	// changeStart begins the name of a change, whatever it is compared with in the same breath.
 	changeStart = regexp.MustCompile(`^(?:after|pr|this|new|with|w/|ours?|patched|optimi[sz]ed|post|enable|\+)(?:[^a-z0-9]|$)|^(?:优化后|修改后|开启|启用)`)
+	// comparing are words right ahead of what a text compares something with, and versus those of them that do not say
+	// which of two is compared with the other.
+	comparing = regexp.MustCompile("(?i)(?:\\b(?:than|vs\\.?|versus|over|against|compared (?:to|with)|relative to)|" +
+		"比|相比于?|相较于?|相对于?|较|对比)\\s*(?:the |on |with )?[\\s`'\"*]*$")
+	versus = regexp.MustCompile(`^(?:vs\.?|versus|对比)`)
 )
 
 // checkBaseline refuses one that no workload has.

@@ -57,7 +57,7 @@ func (f *finding) chance(level float64) float64 {
 		return 0
 	}
 	z := math.Sqrt2 * math.Erfinv(level)
-	if noise := f.relative(max(0, math.Abs(f.effect)-f.rounding) / (z * math.Sqrt2)); noise >= leastNoise {
+	if noise := f.relative(f.certain() / (z * math.Sqrt2)); noise >= leastNoise {
 		return noise
 	}
 	return 0
@@ -119,9 +119,9 @@ func (o Options) more(f *finding) int {
 		return o.moreLegs(f)
 	}
 	sd := n.likely()
-	runs := stats.RunsNeeded(sd, f.effect, n.pair, o.alpha()/float64(max(1, f.family)), o.Power)
+	runs := stats.RunsNeeded(sd, f.certain(), n.pair, o.alpha()/float64(max(1, f.family)), o.Power)
 	// Nearness is shown by two tests at once, each of which may miss.
-	if room := math.Log1p(o.Margin) - math.Abs(f.effect); room > 0 && !f.plain {
+	if room := math.Log1p(o.Margin) - math.Abs(f.effect) - f.rounding; room > 0 && !f.plain {
 		near := stats.RunsNeeded(sd, room, n.pair, 2*o.alpha(), 1-(1-o.Power)/2)
 		runs = least(runs, near)
 	}
@@ -130,6 +130,10 @@ func (o Options) more(f *finding) int {
 	}
 	return max(1, runs-n.runs)
 }
+
+// certain is the part of the effect that neither rounding nor an error of what was sampled explains: no number of runs
+// makes those smaller.
+func (f *finding) certain() float64 { return max(0, math.Abs(f.effect)-f.rounding) }
 
 // likely is the deviation that is as likely too small as too large: the one seen in few
 // runs is too small more often than not. By the median of χ², as Wilson and Hilferty

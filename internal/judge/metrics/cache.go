@@ -159,7 +159,7 @@ func (j *judgement) conditions() {
 		}
 		j.invalidIf(true, code, "hit", c.Hit, "prompt", c.Prompt, "limit", c.Limit)
 	}
-	if w := j.s.Run.WarmUp; w != nil {
+	if w := j.s.Run.WarmUp; w != nil && !w.Brief {
 		j.doubtIf(!w.Steady, "verdict.never-steady", "waves", len(w.Waves))
 	}
 }

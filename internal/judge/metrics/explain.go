@@ -106,6 +106,7 @@ var remedies = map[plan.Code]plan.Code{
 	"verdict.cache-not-cold":    "remedy.cold",
 	"verdict.cache-not-primed":  "remedy.primed",
 	"verdict.first-wave":        "remedy.warm",
+	"verdict.stalled":           "remedy.stalled",
 	"verdict.never-steady":      "remedy.warm-longer",
 	"verdict.throttled":         "remedy.device",
 	"verdict.unhealthy":         "remedy.device",

@@ -38,6 +38,14 @@ func (l *List) Add(name string, v float64) {
 	}
 }
 
+// addWithin adds a figure, if it is a number, that may be off by as much as off.
+func (l *List) addWithin(name string, v, off float64) {
+	l.Add(name, v)
+	if n := len(*l); n > 0 && (*l)[n-1].Name == name && off > 0 {
+		(*l)[n-1].Step = 2 * off
+	}
+}
+
 // Distribution adds the statistics of a latency in seconds. If its percentiles are invalid, only
 // the mean is added; if it is void, nothing.
 func (l *List) Distribution(metric figure.Metric, d Distribution) {
@@ -55,7 +63,7 @@ func (l *List) Distribution(metric figure.Metric, d Distribution) {
 }
 
 // Version is that of Pitot's own definitions: figures that another version computed are computed again.
-const Version = "3"
+const Version = "4"
 
 // Figures are those of the run by Pitot's own definitions, as Own makes them of its trace.
 func (s Summary) Figures() []trace.ReportedFigure {

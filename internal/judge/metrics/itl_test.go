@@ -19,7 +19,7 @@ func TestGapsOfMergedChunksHaveBounds(t *testing.T) {
 	}
 	d := Summarize(run(1000, r), Options{Percentiles: []float64{100}}).Service.ITL
 	want := Distribution{
-		N: 4, Mean: .01, Std: math.Sqrt(600) / 2e3, Min: 0, Median: .005, Max: .03, Percentiles: []Percentile{{100, .03, true}}, Invalid: true,
+		N: 4, Mean: .01, Std: math.Sqrt(600) / 2e3, Min: 0, Median: .005, Max: .03, Percentiles: []Percentile{{P: 100, Value: .03, Short: true}}, Invalid: true,
 		Bounds: &Bounds{
 			Share: .4,
 			Low:   Quantiles{N: 4, Median: .001, Percentiles: []float64{.01}, Max: .01},  // 2, 0, 0, 10 ms

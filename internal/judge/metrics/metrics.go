@@ -60,6 +60,8 @@ type Distribution struct {
 	Median      float64      `json:"median"`
 	Max         float64      `json:"max"`
 	Percentiles []Percentile `json:"percentiles"`
+	// MeanInterval is that of the mean, of a steady state that is long enough.
+	MeanInterval *Interval `json:"mean_interval,omitempty"`
 	// Bounds are what the median, the percentiles and the maximum lie within, where
 	// enough of the values are known as intervals to matter; nil elsewhere.
 	Bounds *Bounds `json:"bounds,omitempty"`
@@ -76,7 +78,8 @@ type Percentile struct {
 	Value float64 `json:"value"`
 	// Short means that the sample is too small to bound this percentile: see
 	// stats.SampleFor.
-	Short bool `json:"short,omitempty"`
+	Short    bool      `json:"short,omitempty"`
+	Interval *Interval `json:"interval,omitempty"` // as of the mean
 }
 
 // Wants is how many values bound this percentile.
@@ -95,7 +98,7 @@ func DistributeStream(x stats.Stream, percentiles []float64) Distribution {
 func newDistribution(f stats.Figures, percentiles []float64) Distribution {
 	d := Distribution{N: f.N, Mean: f.Mean, Std: f.Std, Min: f.Min, Median: f.Median, Max: f.Max}
 	for i, p := range percentiles {
-		d.Percentiles = append(d.Percentiles, Percentile{p, f.Percentiles[i], f.N < stats.SampleFor(p)})
+		d.Percentiles = append(d.Percentiles, Percentile{P: p, Value: f.Percentiles[i], Short: f.N < stats.SampleFor(p)})
 	}
 	return d
 }

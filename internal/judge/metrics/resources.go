@@ -42,15 +42,16 @@ func (s Summary) resourceFigures(l *List) {
 	if e == nil || !e.Method.Known() {
 		return
 	}
-	l.Add(figure.Energy, e.Joules)
+	off := deref(e.Error) * e.Joules
+	l.addWithin(figure.Energy, e.Joules, off)
 	if e.PerToken > 0 {
-		l.Add(figure.EnergyPerToken, e.PerToken)
+		l.addWithin(figure.EnergyPerToken, e.PerToken, off*e.PerToken/e.Joules)
 	}
 	if e.PerRequest > 0 {
-		l.Add(figure.EnergyPerRequest, e.PerRequest)
+		l.addWithin(figure.EnergyPerRequest, e.PerRequest, off*e.PerRequest/e.Joules)
 	}
 	if net, ok := e.Net(); ok && s.Tokens.Output > 0 {
-		l.Add(figure.NetEnergyPerToken, net/float64(s.Tokens.Output))
+		l.addWithin(figure.NetEnergyPerToken, net/float64(s.Tokens.Output), off/float64(s.Tokens.Output))
 	}
 }
 

@@ -3,6 +3,7 @@ package metrics
 import (
 	"cmp"
 	"iter"
+	"math"
 	"slices"
 	"sort"
 	"time"
@@ -271,7 +272,8 @@ func (s Summary) standstills() (first, others []noted) {
 			others = append(others, n)
 		}
 	}
-	cold := s.Run.Kind == trace.Measured && s.Run.WarmUp == nil && s.Run.Plan.Dialect == Pitot
+	warm := s.Run.WarmUp != nil && !s.Run.WarmUp.Brief
+	cold := s.Run.Kind == trace.Measured && !warm && s.Run.Plan.Dialect == Pitot
 	for _, st := range s.Standstills {
 		if st.First {
 			first = append(first, noted{st.From, st.To, plan.Msg("report.first-wave", append(st.args(), "cold", cold)...)})
@@ -288,31 +290,108 @@ func (s Summary) standstills() (first, others []noted) {
 	return first, others
 }
 
-// Unstalled is a run without the requests that stalls touched: those that were in flight
-// during one.
+// Unstalled is a run without the requests that were in flight during its stalls, or during the
+// standstills after the first wave. Stalls that no prompts explain come by chance: n of them in
+// a run are n ± √n in another, and the share of the run that they make up is as uncertain.
 type Unstalled struct {
 	Touched int       `json:"touched"` // requests left out
 	Service Latencies `json:"service"` // of the others
+	Chance  struct {
+		Times  int     `json:"times"`
+		Length float64 `json:"length"` // seconds; of half of the streams half of the time
+		Share  float64 `json:"share"`  // of the run that is
+		Rate   float64 `json:"rate"`   // answers a second outside of these times
+	} `json:"chance"`
 }
 
-// unstalled leaves out the requests in flight during stalls; nil without any.
-func unstalled(records []*trace.Record, stalls []Stall, percentiles []float64) *Unstalled {
-	if len(stalls) == 0 {
+// random is the standard deviation between runs of the share of the time that stalls by chance
+// make up.
+func (u Unstalled) random() float64 {
+	return over(1, math.Sqrt(float64(u.Chance.Times))) * u.Chance.Share
+}
+
+// An outage is a time in which requests got nothing, and the share of them.
+type outage struct {
+	from, to, share float64
+	natural         bool // prompts that were computed in it may have taken as long
+}
+
+// outages are the stalls, and the standstills after the first wave in other times, in order.
+func (w window) outages(stalls []Stall) (out []outage) {
+	if len(stalls) > 0 {
+		natural := w.waits.natural()
+		for _, s := range stalls {
+			out = append(out, outage{s.From, s.To, over(s.Streams, float64(s.Of)), natural(s.From, s.To)})
+		}
+	}
+	for _, s := range w.still {
+		if !s.First && !slices.ContainsFunc(stalls, func(o Stall) bool { return o.From < s.To && s.From < o.To }) {
+			out = append(out, outage{s.From, s.To, over(s.Requests, float64(s.Of)), false})
+		}
+	}
+	slices.SortFunc(out, func(a, b outage) int { return cmp.Compare(a.from, b.from) })
+	return slices.DeleteFunc(out, func(o outage) bool {
+		return slices.ContainsFunc(w.still, func(s Standstill) bool { return s.First && o.from < s.To && s.From < o.to })
+	})
+}
+
+// natural reports whether the prompts that waited in a time may have been computed in it.
+func (u stillness) natural() func(from, to float64) bool {
+	if !u.known {
+		return func(float64, float64) bool { return true }
+	}
+	ended := slices.SortedFunc(slices.Values(u.all), func(a, b wait) int { return cmp.Compare(a.to, b.to) })
+	sums := func(all []wait) []float64 { // of the first i
+		out := make([]float64, len(all)+1)
+		for i, w := range all {
+			out[i+1] = out[i] + u.each*u.times(w)
+		}
+		return out
+	}
+	began, done := sums(u.all), sums(ended)
+	return func(from, to float64) bool {
+		i, _ := slices.BinarySearchFunc(u.all, to, func(w wait, at float64) int { return cmp.Compare(w.from.Seconds(), at) })
+		j := sort.Search(len(ended), func(j int) bool { return ended[j].to.Seconds() > from })
+		return to-from <= standstillTimes*(began[i]-done[j])
+	}
+}
+
+// unstalled leaves out the requests in flight during outages; nil without any.
+func unstalled(records []*trace.Record, outages []outage, duration float64, stream bool, percentiles []float64) *Unstalled {
+	if len(outages) == 0 {
 		return nil
 	}
 	var others []*trace.Record
 	for _, r := range records {
-		next, _ := slices.BinarySearchFunc(stalls, r.Released.Seconds(), endsAfter)
-		if !r.Released.Happened() || next == len(stalls) || r.Done.Seconds() <= stalls[next].From {
+		if !r.Released.Happened() || !within(outages, r.Released, r.Done) {
 			others = append(others, r)
 		}
 	}
-	return &Unstalled{Touched: len(records) - len(others), Service: latencies(others, true, percentiles, sent, nil)}
+	u := &Unstalled{Touched: len(records) - len(others), Service: latencies(others, stream, percentiles, sent, nil)}
+	chance := slices.DeleteFunc(outages, func(o outage) bool { return o.natural })
+	silent, outside := 0.0, 0
+	for _, o := range chance {
+		u.Chance.Length += o.share * (o.to - o.from)
+		silent += o.to - o.from
+	}
+	for _, r := range records {
+		if r.OK() && !within(chance, r.Done, r.Done) {
+			outside++
+		}
+	}
+	u.Chance.Times, u.Chance.Share, u.Chance.Rate = len(chance), over(1, duration)*u.Chance.Length, over(outside, duration-silent)
+	return u
 }
 
-// endsAfter compares a stall with an instant: one that ends then is over.
-func endsAfter(s Stall, at float64) int {
-	if s.To <= at {
+// within reports whether one of the outages, which are sorted, was between two instants.
+func within(outages []outage, from, to trace.Instant) bool {
+	next, _ := slices.BinarySearchFunc(outages, from.Seconds(), endsAfter)
+	return next < len(outages) && to.Seconds() > outages[next].from
+}
+
+// endsAfter compares an outage with an instant: one that ends then is over.
+func endsAfter(s outage, at float64) int {
+	if s.to <= at {
 		return -1
 	}
 	return 1

@@ -16,6 +16,7 @@ type Standstill struct {
 	To       float64 `json:"to"`
 	Requests int     `json:"requests"`        // that waited, at most at once
 	Of       int     `json:"of"`              // requests in flight then
+	Longest  float64 `json:"longest"`         // seconds: the longest wait of one of them
 	Usual    float64 `json:"usual"`           // seconds: the median wait of the requests after the first wave
 	First    bool    `json:"first,omitempty"` // of the first wave, which a warm-up would have met
 	// Harm is by how much that makes figures of the whole run wrong: the share of its duration,
@@ -31,6 +32,7 @@ const (
 	standstillFew    = 4 // requests: of fewer it is
 	standstillLone   = 10
 	firstWaveShare   = 0.25 // of the first wave, where that is few
+	firstWaveChance  = 0.05 // that a few are the first of the run
 	referenceLeast   = 8    // requests after the first wave
 	cachedMost       = 0.1  // share of the prompt tokens: with more a first wave is slow by nature
 )
@@ -140,6 +142,24 @@ func before(sorted []trace.Instant, t trace.Instant) int {
 	return i
 }
 
+// A stillness is the waits of a run, and those that are usual.
+type stillness struct {
+	all  []wait
+	full trace.Instant // when the load had built up
+	usualWaits
+	known bool // they can be judged
+}
+
+func stillnessOf(t *trace.Trace, records []*trace.Record, full trace.Instant) (s stillness) {
+	p := t.Run.Plan
+	if !p.Stream && !p.Silent() || t.Run.Origin != nil && t.Run.Origin.Detail == trace.Undated || cacheHelps(t, records) {
+		return s
+	}
+	s.all, s.full = waitsOf(records, p.Stream), full
+	s.usualWaits, s.known = usual(s.all, full, p.Concurrency > 0 && !scheduled(p, records))
+	return s
+}
+
 // standstills finds them, in order. The first wave are the requests that were released up to
 // the instant full, at which the load had built up.
 //
@@ -147,28 +167,30 @@ func before(sorted []trace.Instant, t trace.Instant) int {
 //	              │──── waits ────│││   │─││││  │─││││
 //	              │─│││││  │─│││││  │─│││││  │─│││││
 //	              ├─ standstill ──┤     of 2 of 3 requests
-func standstills(t *trace.Trace, records []*trace.Record, full trace.Instant) (out []Standstill) {
-	p := t.Run.Plan
-	if !p.Stream && !p.Silent() || t.Run.Origin != nil && t.Run.Origin.Detail == trace.Undated || cacheHelps(t, records) {
+func (u stillness) standstills(t *trace.Trace, records []*trace.Record) (out []Standstill) {
+	if !u.known {
 		return nil
 	}
-	all := waitsOf(records, p.Stream)
-	u, ok := usual(all, full, p.Concurrency > 0 && !scheduled(p, records))
-	if !ok {
+	found := u.firstWave()
+	if t.Run.Plan.Concurrency > 0 {
+		found = append(found, u.together(u.all)...)
+	}
+	last := u.all[len(u.all)-1].from.Seconds() // then the load drains, and the slowest remain
+	if found = append(found, u.silences(u.all, records)...); len(found) == 0 {
 		return nil
 	}
-	found := u.firstWave(all, full)
-	if p.Concurrency > 0 {
-		found = append(found, u.together(all)...)
-	}
-	last := all[len(all)-1].from.Seconds() // then the load drains, and the slowest remain
-	for _, s := range append(found, u.silences(all, records)...) {
+	natural := u.natural()
+	for _, s := range found {
 		if s.From > last || slices.ContainsFunc(out, func(o Standstill) bool { return o.From < s.To && s.From < o.To }) {
 			continue
 		}
-		s.Usual = u.median
-		if s.First = s.From <= (full + trace.Instant(atOnce)).Seconds(); s.First { // sent a little later
-			s.Harm = s.harm(all, Duration(t).Seconds())
+		s.Usual, s.Longest = u.median, s.longest(u.all)
+		s.First = s.From <= (u.full + trace.Instant(atOnce)).Seconds() // sent a little later
+		switch {
+		case !s.First && natural(s.From, s.To):
+			continue
+		case s.First:
+			s.Harm = s.harm(u.all, Duration(t).Seconds())
 		}
 		out = append(out, s)
 	}
@@ -184,22 +206,62 @@ func cacheHelps(t *trace.Trace, records []*trace.Record) bool {
 	return s != nil && !known && float64(s.PrefixHit) > cachedMost*float64(s.PrefixQueried)
 }
 
-// firstWave is the standstill of at least a quarter of the requests released up to full, or of
-// as many as are no few.
-func (u usualWaits) firstWave(all []wait, full trace.Instant) []Standstill {
-	wave := all[:slices.IndexFunc(all, func(w wait) bool { return w.from > full })]
-	still := u.still(wave, u.limit(len(wave), standstillFew))
-	if len(still) < standstillFew {
-		still = u.still(wave, u.limit(len(wave), len(still)))
+// firstWave is the standstill of at least a quarter of the requests released up to full, of as
+// many as are no few, or of few that are the first of the run by no chance. In a closed loop
+// those that take their places, and stand still as well, belong to it.
+func (u stillness) firstWave() []Standstill {
+	n := slices.IndexFunc(u.all, func(w wait) bool { return w.from > u.full })
+	wave, limit := u.all[:n], u.limit(n, standstillFew)
+	still := u.still(wave, limit)
+	if len(still) < standstillFew && !u.early(n, limit) {
+		limit = u.limit(n, len(still))
+		still = u.still(wave, limit)
+		if len(still) < min(standstillFew, max(1, int(firstWaveShare*float64(n)))) {
+			return nil
+		}
 	}
-	if len(still) < min(standstillFew, max(1, int(firstWaveShare*float64(len(wave))))) {
-		return nil
+	for more := still; u.closed && len(more) > 0; {
+		last := slices.MaxFunc(more, func(a, b wait) int { return cmp.Compare(a.done, b.done) }).done
+		next := n
+		for next < len(u.all) && u.all[next].from <= last+trace.Instant(atOnce) {
+			next++
+		}
+		if more = u.still(u.all[n:next], limit); len(more) > 0 {
+			still, n = append(still, more...), next
+		}
 	}
 	from, to := still[0].sent, still[0].to
 	for _, w := range still {
 		from, to = min(from, w.sent), max(to, w.to)
 	}
-	return []Standstill{{From: from.Seconds(), To: to.Seconds(), Requests: len(still), Of: len(wave)}}
+	return []Standstill{{From: from.Seconds(), To: to.Seconds(), Requests: len(still), Of: max(len(wave), len(still))}}
+}
+
+// early reports whether the waits of a run that are longer than a limit are among the first of
+// it, beginning in a first wave of n, by no chance: any order of the requests would be as likely
+// as another, and no other wait is a third as long.
+func (u stillness) early(n int, limit float64) bool {
+	judged, slow, prefix, first := 0, 0, 0, false // prefix: judged ones up to the last slow one, and all of the wave
+	shortest, other := math.Inf(1), 0.0
+	for i, w := range u.all {
+		if !w.judged {
+			continue
+		}
+		judged++
+		if relative := w.seconds() / u.times(w); relative > limit {
+			slow, prefix, shortest, first = slow+1, judged, min(shortest, relative), first || i < n
+		} else {
+			other = max(other, relative)
+		}
+		if i < n {
+			prefix = judged
+		}
+	}
+	chance := 1.0
+	for i := range slow {
+		chance *= float64(prefix-i) / float64(judged-i)
+	}
+	return first && chance <= firstWaveChance && shortest > standstillTimes*other
 }
 
 // times is how many times the usual size a request has, at least 1.
@@ -308,6 +370,16 @@ func sortedWaits(all []wait, of func(wait) trace.Instant) []trace.Instant {
 	return out
 }
 
+// longest computes Longest.
+func (s Standstill) longest(all []wait) (longest float64) {
+	for _, w := range all {
+		if w.judged && w.from.Seconds() < s.To && w.to.Seconds() > s.From {
+			longest = max(longest, w.seconds())
+		}
+	}
+	return longest
+}
+
 // harm computes Harm.
 func (s Standstill) harm(all []wait, duration float64) float64 {
 	excess, total, n := 0.0, 0.0, 0
@@ -325,5 +397,8 @@ func (s Standstill) harm(all []wait, duration float64) float64 {
 
 // args are those of messages about it.
 func (s Standstill) args() []any {
-	return []any{"from", s.From, "length", s.To - s.From, "requests", s.Requests, "of", s.Of, "usual", s.Usual, "harm", s.Harm}
+	return []any{
+		"from", s.From, "to", s.To, "length", s.To - s.From, "requests", s.Requests, "of", s.Of,
+		"longest", s.Longest, "usual", s.Usual, "harm", s.Harm,
+	}
 }

@@ -48,6 +48,11 @@ func open(gap trace.Instant, n int, wait func(i int, at trace.Instant) trace.Ins
 	return t
 }
 
+// slower are requests of 500 ms, of which some wait for longer.
+func slower(ms map[int]trace.Instant) func(int, trace.Instant) trace.Instant {
+	return func(i int, _ trace.Instant) trace.Instant { return max(500, ms[i]) }
+}
+
 // until makes requests wait to the end of a standstill from..to, or 50 ms.
 func until(from, to trace.Instant) func(int, trace.Instant) trace.Instant {
 	return func(_ int, at trace.Instant) trace.Instant {
@@ -120,16 +125,21 @@ func TestStandstills(t *testing.T) {
 		requests int
 		first    bool
 	}{
-		"all of a first wave":         {loop(8, 100, some(0, 8, 3050)), 0, 3.06, 8, true},
-		"some of it":                  {loop(32, 200, some(0, 8, 3050)), 0, 3.06, 8, true},
-		"a few of it":                 {loop(64, 400, some(0, 4, 3050)), 0, 3.06, 4, true},
-		"the only request of it":      {loop(1, 40, some(0, 1, 3050)), 0, 3.06, 1, true},
-		"its second token":            {decode, 0, 3.1, 8, true},
-		"an open loop":                {open(50, 400, until(0, 3000)), 0, 3.06, 3, true},
-		"under load":                  {loop(8, 200, some(80, 88, 3050)), 1.22, 4.28, 8, false},
-		"under load, by time":         {loop(8, 200, until(500, 4000)), .488, 4.06, 8, false},
-		"under load, in an open loop": {open(400, 100, until(9900, 13000)), 10, 13.05, 8, false},
-		"under load, a lone request":  {loop(1, 60, some(30, 31, 3050)), 3.66, 6.71, 1, false},
+		"all of a first wave":  {loop(8, 100, some(0, 8, 3050)), 0, 3.06, 8, true},
+		"some of it":           {loop(32, 200, some(0, 8, 3050)), 0, 3.06, 8, true},
+		"a few of it":          {loop(64, 400, some(0, 4, 3050)), 0, 3.06, 4, true},
+		"three of a large one": {loop(64, 400, some(0, 3, 3050)), 0, 3.06, 3, true},
+		"the only request of it, and those after it": {loop(1, 60, some(0, 6, 3050)), 0, 5*3.122 + 3.06, 6, true},
+		"two rounds of it":                           {loop(8, 400, some(0, 16, 3050)), 0, 3.122 + 3.06, 16, true},
+		"one that waits for four times as long":      {loop(1, 60, slower(map[int]trace.Instant{0: 2000})), 0, 2.01, 1, true},
+		"two of three that do":                       {loop(3, 60, slower(map[int]trace.Instant{0: 2000, 2: 2000})), 0, 2.01, 2, true},
+		"the only request of it":                     {loop(1, 40, some(0, 1, 3050)), 0, 3.06, 1, true},
+		"its second token":                           {decode, 0, 3.1, 8, true},
+		"an open loop":                               {open(50, 400, until(0, 3000)), 0, 3.06, 3, true},
+		"under load":                                 {loop(8, 200, some(80, 88, 3050)), 1.22, 4.28, 8, false},
+		"under load, by time":                        {loop(8, 200, until(500, 4000)), .488, 4.06, 8, false},
+		"under load, in an open loop":                {open(400, 100, until(9900, 13000)), 10, 13.05, 8, false},
+		"under load, a lone request":                 {loop(1, 60, some(30, 31, 3050)), 3.66, 6.71, 1, false},
 	} {
 		got := Summarize(c.trace, Options{}).Standstills
 		if len(got) != 1 {
@@ -164,24 +174,84 @@ func TestNoStandstill(t *testing.T) {
 		r.Sent = 3000 * ms
 	}
 	for name, tr := range map[string]*trace.Trace{
-		"a quick server":             loop(8, 100, some(0, 0, 0)),
-		"slow by nature":             loop(8, 100, func(int, trace.Instant) trace.Instant { return 20_000 }),
-		"one prefill after another":  loop(64, 400, prefills(300)),
-		"less than a second":         loop(8, 100, some(0, 8, 900)),
-		"a few of many":              loop(64, 400, some(0, 3, 3050)),
-		"long prompts":               long,
-		"turns with a history":       turns,
-		"a cache that fills":         cached,
-		"answers in one piece":       whole,
-		"connections that take long": dialed,
-		"one wave":                   loop(64, 64, some(0, 64, 3050)),
-		"overload":                   open(50, 400, prefills(80)),
-		"a burst":                    open(0, 200, prefills(20)),
-		"idle between requests":      open(5000, 40, some(0, 0, 0)),
-		"nothing":                    run(1000),
+		"a quick server":               loop(8, 100, some(0, 0, 0)),
+		"slow by nature":               loop(8, 100, func(int, trace.Instant) trace.Instant { return 20_000 }),
+		"one prefill after another":    loop(64, 400, prefills(300)),
+		"less than a second":           loop(8, 100, some(0, 8, 900)),
+		"a few of many in a short run": loop(64, 120, some(0, 3, 3050)),
+		"one of few":                   loop(1, 15, slower(map[int]trace.Instant{0: 2000})),
+		"one, and another":             loop(1, 60, slower(map[int]trace.Instant{0: 2000, 30: 900})),
+		"long prompts":                 long,
+		"turns with a history":         turns,
+		"a cache that fills":           cached,
+		"answers in one piece":         whole,
+		"connections that take long":   dialed,
+		"one wave":                     loop(64, 64, some(0, 64, 3050)),
+		"overload":                     open(50, 400, prefills(80)),
+		"a burst":                      open(0, 200, prefills(20)),
+		"idle between requests":        open(5000, 40, some(0, 0, 0)),
+		"nothing":                      run(1000),
 	} {
 		if s := Summarize(tr, Options{}).Standstills; s != nil {
 			t.Errorf("%s: %+v", name, s)
+		}
+	}
+}
+
+// A run with a long stall is in doubt, one with many short ones is not: they come again. Nor is
+// one in which long prompts hold up every stream.
+func TestStallsThatChanceDecides(t *testing.T) {
+	still := func(n int, from, to, every trace.Instant) *trace.Trace {
+		return loop(8, n, func(_ int, at trace.Instant) trace.Instant {
+			if into := at % every; at > from && into+50 > from && into < to {
+				return to - into + 50
+			}
+			return 50
+		})
+	}
+	streams := func(prompt int) *trace.Trace { // seven answers stand still while an eighth request waits
+		tr := loop(8, 400, some(0, 0, 0))
+		tr.Run.End += 3000 * ms
+		for i, r := range tr.Records {
+			at := tr.Records[200].Released + 65*ms
+			shift := func(t trace.Instant) trace.Instant {
+				if t > at || i == 207 && t > tr.Records[i].Released+40*ms {
+					return t + 3000*ms
+				}
+				return t
+			}
+			for j := range r.Chunks {
+				r.Chunks[j].At = shift(r.Chunks[j].At)
+			}
+			r.Done = shift(r.Done)
+			r.Due, r.Released, r.Sent = shift(r.Due), shift(r.Released), shift(r.Sent)
+			r.PromptTokens = 100
+			if i == 207 {
+				r.PromptTokens = prompt
+			}
+		}
+		return tr
+	}
+	for name, c := range map[string]struct {
+		trace *trace.Trace
+		times int
+		doubt bool
+		rate  float64
+	}{
+		"once, for 3 s of 6":        {still(200, 500, 3500, 1e6), 1, true, 8 / .122},
+		"once, for 3 s of 150":      {still(10_000, 500, 3500, 1e6), 1, false, 8 / .122},
+		"40 times, for 1.1 s of 4":  {still(8_000, 500, 1600, 4000), 40, false, 8 / .122},
+		"streams":                   {streams(100), 1, true, 8 / .122},
+		"streams, by a long prompt": {streams(100_000), 0, false, 400 / (50*.122 + 3)},
+	} {
+		s := Summarize(c.trace, Options{})
+		u := s.Unstalled
+		if u == nil || u.Chance.Times < c.times || u.Chance.Times > c.times+3 || math.Abs(u.Chance.Rate/c.rate-1) > .1 {
+			t.Errorf("%s: %+v %+v %+v", name, u, s.Standstills, s.Stalls)
+			continue
+		}
+		if reasoned(s.Health.Verdict, "verdict.stalled") != c.doubt || reasoned(HealthOf(c.trace).Verdict, "verdict.stalled") != c.doubt {
+			t.Errorf("%s: %v %+v", name, s.Health.Verdict, u)
 		}
 	}
 }
@@ -218,6 +288,6 @@ func BenchmarkStandstills(b *testing.B) {
 	tr := loop(64, 20_000, some(0, 64, 3050))
 	records := InOrder(tr.Records)
 	for b.Loop() {
-		standstills(tr, records, trace.Instant(time.Millisecond))
+		stillnessOf(tr, records, trace.Instant(time.Millisecond)).standstills(tr, records)
 	}
 }

@@ -29,7 +29,9 @@ type Steady struct {
 	Level     float64   `json:"level"`     // mean number in flight
 	Completed float64   `json:"completed"` // answers a second
 	Output    float64   `json:"output"`    // output tokens a second
-	Service   Latencies `json:"service"`   // of the requests released within
+	Service   Latencies `json:"service"`   // of the requests released within, with intervals
+	// NoIntervals says why there are none.
+	NoIntervals plan.Message `json:"no_intervals,omitzero"`
 }
 
 // Found reports whether there is a steady state.
@@ -51,6 +53,7 @@ func (w window) figures(t *trace.Trace, records []*trace.Record, percentiles []f
 		s.Level = meanBetween(w.steps, w.from, w.to)
 		s.Completed, s.Output = flow(records, w.from, w.to)
 		s.Service = latencies(w.records, t.Run.Plan.Stream, percentiles, sent, nil)
+		s.intervals(w, t.Run.Plan.Stream)
 	}
 	return s
 }
@@ -61,13 +64,15 @@ type window struct {
 	from, to trace.Instant
 	steps    []step
 	records  []*trace.Record
+	waits    stillness
 	still    []Standstill
 }
 
 func windowOf(t *trace.Trace, records []*trace.Record) (w window) {
 	first, last, _ := span(records, func(r *trace.Record) trace.Instant { return r.Released })
 	if t.Run.Plan.Ramp {
-		w.Why, w.still = plan.Msg("steady.ramp"), standstills(t, records, first)
+		w.Why, w.waits = plan.Msg("steady.ramp"), stillnessOf(t, records, first)
+		w.still = w.waits.standstills(t, records)
 		return w
 	}
 	w.steps = inFlight(records)
@@ -77,9 +82,14 @@ func windowOf(t *trace.Trace, records []*trace.Record) (w window) {
 	}
 	level := medianBetween(w.steps, first, last)
 	full := reaches(w.steps, level, first)
-	w.still, w.to = standstills(t, records, full), last
-	cold := slices.ContainsFunc(w.still, func(s Standstill) bool { return s.First })
-	from := waveBegun(records, full, t.Run.Plan.Stream)
+	w.waits, w.to = stillnessOf(t, records, full), last
+	w.still = w.waits.standstills(t, records)
+	from, cold := waveBegun(records, full, t.Run.Plan.Stream), false
+	for _, s := range w.still {
+		if s.First {
+			from, cold = max(from, seconds(s.To)), true
+		}
+	}
 	if cold { // what piled up in the meantime is no steady load
 		from = returns(w.steps, level, from)
 	}

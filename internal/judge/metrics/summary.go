@@ -16,7 +16,8 @@ type Options struct {
 	Percentiles []float64 // in percent
 	Objectives  []plan.Objective
 
-	brief   bool // without what no figure and no verdict is of: parts, stalls, figures of the steady state
+	brief   bool // without what no figure is of: parts, stalls, figures of the steady state
+	judged  bool // with what the verdict is of all the same: stalls
 	settled bool // figures are those of the steady state
 }
 
@@ -219,13 +220,15 @@ func Summarize(t *trace.Trace, o Options) Summary {
 		response := latencies(records, stream, o.Percentiles, due, known)
 		s.Response = &response
 	}
-	if stream && !o.brief {
-		found, streams := stallsOf(records)
-		s.Stalls = found.Stalls(streams, s.Service.ITL.Median)
-		s.Unstalled = unstalled(records, s.Stalls, o.Percentiles)
-	}
 	w := windowOf(t, records)
 	s.Steady, s.Standstills = w.Steady, w.still
+	if !o.brief || o.judged {
+		if stream {
+			found, streams := stallsOf(records)
+			s.Stalls = found.Stalls(streams, s.Service.ITL.Median)
+		}
+		s.Unstalled = unstalled(records, w.outages(s.Stalls), s.Duration, stream, o.Percentiles)
+	}
 	if !o.brief {
 		s.Tenants, s.Turns = tenants(records, s, o.Percentiles), turns(records, s, o.Percentiles)
 	}
@@ -252,7 +255,7 @@ func Summarize(t *trace.Trace, o Options) Summary {
 }
 
 // HealthOf is the Health of a run's Summary alone.
-func HealthOf(t *trace.Trace) Health { return Summarize(t, Options{brief: true}).Health }
+func HealthOf(t *trace.Trace) Health { return Summarize(t, Options{brief: true, judged: true}).Health }
 
 // Duration is the end of the run; of one that was killed, its last answer.
 func Duration(t *trace.Trace) trace.Instant {

@@ -56,12 +56,12 @@ func TestLatenciesOfOneRequest(t *testing.T) {
 	r.Chunks = append(r.Chunks, trace.Chunk{At: 231 * ms, Kind: trace.Finish})
 	s := Summarize(run(1000, r), Options{Percentiles: []float64{50}})
 	one := func(v float64) Distribution {
-		return Distribution{N: 1, Mean: v, Min: v, Median: v, Max: v, Percentiles: []Percentile{{50, v, true}}}
+		return Distribution{N: 1, Mean: v, Min: v, Median: v, Max: v, Percentiles: []Percentile{{P: 50, Value: v, Short: true}}}
 	}
 	want := Latencies{
 		TTFT: one(.050), // from sent to the first chunk with output, not to the role
 		TPOT: one(.020), // 60 ms for 3 tokens
-		ITL:  Distribution{N: 2, Mean: .03, Min: .03, Median: .03, Max: .03, Percentiles: []Percentile{{50, .03, true}}},
+		ITL:  Distribution{N: 2, Mean: .03, Min: .03, Median: .03, Max: .03, Percentiles: []Percentile{{P: 50, Value: .03, Short: true}}},
 		E2EL: one(.111), // to the end of the answer
 	}
 	if diff := cmp.Diff(want, s.Service, exact); diff != "" {

@@ -66,7 +66,7 @@ func judge(h Health, s Summary) trace.Verdict {
 	j := &judgement{Health: h, s: s}
 	j.answers()
 	j.tokens()
-	j.firstWave()
+	j.stalls()
 	j.conditions()
 	j.resources()
 	j.fleet()
@@ -118,7 +118,8 @@ func (j *judgement) answers() {
 	}
 }
 
-// maxHarm is the share by which a standstill of the first wave may move throughput or waits.
+// maxHarm is the share by which a standstill of the first wave may move throughput or waits, and
+// by which the share of a run that stalls make up may differ between runs.
 const maxHarm = 0.05
 
 // maxUnseen is the share of answers with unseen tokens above which TPOT is in doubt.
@@ -135,10 +136,15 @@ func (j *judgement) tokens() {
 	j.doubtIf(float64(t.Unseen) > maxUnseen*float64(j.s.Requests.OK), "verdict.tokens-unseen", "answers", t.Unseen)
 }
 
-// firstWave judges figures of the whole run that contain the start of the server.
-func (j *judgement) firstWave() {
+// stalls judges figures of the whole run that contain the start of the server, or what chance
+// decides: stalls that are few and long.
+func (j *judgement) stalls() {
 	for _, s := range j.s.Standstills {
 		j.doubtIf(s.Harm > maxHarm, "verdict.first-wave", s.args()...)
+	}
+	if u := j.s.Unstalled; u != nil && !j.HeldBack && !j.worker {
+		c := u.Chance
+		j.doubtIf(u.random() > maxHarm, "verdict.stalled", "times", c.Times, "length", c.Length, "share", c.Share, "rate", c.Rate)
 	}
 }
 

@@ -32,11 +32,16 @@ func TestWavesAgree(t *testing.T) {
 		"ten times next to no gap": {with(func(w *trace.Wave) { w.ITL = 0 }), calm, true},
 		"answers in one piece":     {text(1), text(1.04), true},
 		"that differ":              {text(1), text(1.06), false},
+		"a few that waited":        {with(func(w *trace.Wave) { w.Longest = 3 }), with(func(w *trace.Wave) { w.Longest = .2 }), false},
+		"all that wait":            {with(func(w *trace.Wave) { w.Longest = 3 }), with(func(w *trace.Wave) { w.Longest = 2 }), true},
 		"nothing answered":         {with(func(w *trace.Wave) { w.Failed = 8 }), with(func(w *trace.Wave) { w.Failed = 8 }), false},
 	} {
-		if got := Agree(tt.a, tt.b); got != tt.want {
+		if got := Agree(tt.a, tt.b, false); got != tt.want {
 			t.Errorf("%s: %v", name, got)
 		}
+	}
+	if slower := with(func(w *trace.Wave) { w.TTFT = .118 }); !Agree(calm, slower, true) || Agree(calm, with(func(w *trace.Wave) { w.TTFT = .122 }), true) {
+		t.Error("brief waves agree within 20 %")
 	}
 }
 

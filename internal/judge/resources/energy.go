@@ -16,6 +16,11 @@ type Energy struct {
 	Window  float64 `json:"window"` // s
 	Method  Method  `json:"method"`
 	Covered float64 `json:"covered"` // share of the window with samples close enough, the least of all devices
+	// Error is by which share of them Joules may be off by the sampling, in 95 of 100 runs; nil: not known. How right the
+	// sensors are is not in it.
+	Error *float64 `json:"error,omitempty"`
+	// Loaded means that a device drew about as much right before or after the run.
+	Loaded bool `json:"loaded,omitempty"`
 	// Dies says how the power of two dies of a card was counted, if both report one; empty: they do not.
 	Dies Dies `json:"dies,omitempty"`
 	// Idle is the power of the devices together with nothing to do, in W; nil: it was not measured.
@@ -50,30 +55,44 @@ type Method string
 // The methods, from the best, and the reasons for none.
 const (
 	Counters Method = "counters" // energy counters of the devices
-	Sampled  Method = "sampled"  // power of all devices, integrated
+	Means    Method = "means"    // power of all devices as means of seconds, each for its second
+	Sampled  Method = "sampled"  // power of all devices at instants or over spans that are not known, integrated
 	Mixed    Method = "mixed"    // some of each
 
-	Short   Method = "short"   // the window is under 30 s
+	Short   Method = "short"   // the window is too short for what was sampled
 	Gaps    Method = "gaps"    // power is not known for more than a hundredth of the window
 	Partial Method = "partial" // some devices report neither energy nor power
 	Unknown Method = "unknown" // none does
 )
 
 // Known reports whether there is an energy.
-func (m Method) Known() bool { return m == Counters || m == Sampled || m == Mixed }
+func (m Method) Known() bool { return m == Counters || m == Means || m == Sampled || m == Mixed }
 
 const (
-	leastWindow = 30 * time.Second
+	leastWindow = 30 * time.Second // where the error is not known
+	mostError   = 0.1
 	widestGap   = 3 * time.Second
 	leastCover  = 0.99
 	leastIdle   = 5 * time.Second
 	atEdge      = 3 * time.Second / 2
 )
 
+// A reading is the energy of one device in a window, in J.
+type reading struct {
+	joules  float64
+	covered float64 // share of the window that is known
+	how     Method
+	open    *float64 // by how much it may be off, in 95 of 100 cases; nil: not known
+	loaded  bool     // the device drew as much outside
+}
+
 // energy is that of all devices in a window, less what they draw when idle.
 func energy(devices []*device, w, idle telemetry.Window) Energy {
 	e := Energy{Window: w.Length().Seconds(), Covered: 1, Method: Unknown}
-	var counted, sampled, unknown, gaps int
+	if w.Length() <= 0 {
+		return e
+	}
+	by, open := map[Method]int{}, new(0.)
 	rest, rested := 0.0, true
 	for _, d := range devices {
 		pair, same := d.repeats(devices, w)
@@ -86,45 +105,76 @@ func energy(devices []*device, w, idle telemetry.Window) Energy {
 		case d.metered(devices):
 			continue
 		}
-		joules, covered, how := d.energy(w)
-		e.Covered = min(e.Covered, covered)
-		e.Joules += joules
-		switch how {
-		case Counters:
-			counted++
-		case Sampled:
-			sampled++
-		case Gaps:
-			gaps++
-		default:
-			unknown++
+		r := d.energy(w, idle)
+		by[r.how]++
+		e.Covered, e.Joules, e.Loaded = min(e.Covered, r.covered), e.Joules+r.joules, e.Loaded || r.loaded
+		if r.how != Unknown {
+			open = sumKnown(open, r.open) // in step: devices of a source are sampled at once
 		}
 		watts, ok := d.mean(idle)
 		rest, rested = rest+watts, rested && ok
 	}
-	e.Devices = counted + sampled
-	switch {
-	case counted+sampled+gaps == 0:
-		e.Method = Unknown
-	case w.Length() < leastWindow:
+	e.Devices = by[Counters] + by[Means] + by[Sampled]
+	switch e.Method = method(by); {
+	case e.Method.Known():
+		e.bound(open)
+	case e.Method == Gaps && w.Length() < leastOf(devices):
 		e.Method = Short
-	case gaps > 0:
-		e.Method = Gaps
-	case unknown > 0:
-		e.Method = Partial
-	case sampled == 0:
-		e.Method = Counters
-	case counted == 0:
-		e.Method = Sampled
-	default:
-		e.Method = Mixed
 	}
 	if !e.Method.Known() {
-		e.Joules = 0
+		e.Joules, e.Loaded = 0, false
 	} else if rested && e.Devices > 0 {
 		e.Idle = &rest
 	}
 	return e
+}
+
+// leastOf is the shortest window in which gaps are worth a word.
+func leastOf(devices []*device) time.Duration {
+	if slices.ContainsFunc(devices, func(d *device) bool { return d.span() > 0 }) {
+		return widestGap
+	}
+	return leastWindow
+}
+
+// sumKnown is a sum, nil if one of both is.
+func sumKnown(a, b *float64) *float64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	return new(*a + *b)
+}
+
+// method is how the energy of devices was found that were sampled in these ways.
+func method(by map[Method]int) Method {
+	switch {
+	case by[Gaps] > 0:
+		return Gaps
+	case by[Counters]+by[Means]+by[Sampled] == 0:
+		return Unknown
+	case by[Unknown] > 0:
+		return Partial
+	case len(by) > 1:
+		return Mixed
+	}
+	for how := range by {
+		return how
+	}
+	return Unknown
+}
+
+// bound states the error of an energy, in J; one that is too large, or not known in a short window, leaves none.
+func (e *Energy) bound(open *float64) {
+	short := e.Window < leastWindow.Seconds()
+	if open != nil {
+		off := *open / e.Joules
+		if short = !(e.Joules > 0 && off <= mostError); !short {
+			e.Error = &off
+		}
+	}
+	if short {
+		e.Method = Short
+	}
 }
 
 // A device is one device of one source.
@@ -174,22 +224,64 @@ func (d *device) one(name string) []telemetry.Point {
 	return nil
 }
 
-// energy is that of a device in a window, with the share of it that is known.
-func (d *device) energy(w telemetry.Window) (joules, covered float64, how Method) {
-	if counter := d.one(telemetry.DeviceEnergy); len(counter) > 0 {
+// energy is that of a device in a window, which follows an idle one.
+func (d *device) energy(w, idle telemetry.Window) reading {
+	if counter := rises(d.one(telemetry.DeviceEnergy)); len(counter) > 1 {
 		if joules, ok := counted(counter, w); ok {
-			return joules, 1, Counters
+			open := joules / w.Length().Seconds()
+			if rest, ok := counted(counter, idle); ok && idle.Length() >= leastIdle && every(counter) <= often {
+				open -= min(open, rest/idle.Length().Seconds())
+			}
+			return reading{joules: joules, covered: 1, how: Counters, open: new(open * every(counter).Seconds())}
 		}
 	}
 	power := d.one(telemetry.DevicePower)
 	if len(power) == 0 {
-		return 0, 0, Unknown
+		return reading{how: Unknown}
+	}
+	if span := d.span(); span > 0 {
+		return heldBack(meansOf(power, span), w, idle)
 	}
 	joules, known := integral(power, w)
-	if covered = known.Seconds() / w.Length().Seconds(); covered < leastCover {
-		return 0, covered, Gaps
+	covered := known.Seconds() / w.Length().Seconds()
+	if covered < leastCover {
+		return reading{covered: covered, how: Gaps}
 	}
-	return joules / covered, covered, Sampled
+	return reading{joules: joules / covered, covered: covered, how: Sampled}
+}
+
+// span is the time over which the power of a device is a mean; 0: not known.
+func (d *device) span() time.Duration {
+	points := d.one(telemetry.DevicePowerSpan)
+	if len(points) == 0 {
+		return 0
+	}
+	return time.Duration(points[len(points)-1].Value * float64(time.Second))
+}
+
+// rises are the points at which a counter has another value than before: an exporter repeats one until it has the
+// next. Of the first one it is not known when it was new.
+func rises(points []telemetry.Point) []telemetry.Point {
+	var fresh []telemetry.Point
+	for i := 1; i < len(points); i++ {
+		if points[i].Value != points[i-1].Value {
+			fresh = append(fresh, points[i])
+		}
+	}
+	if len(points) > 0 && len(fresh) == len(points)-1 {
+		return points
+	}
+	return fresh
+}
+
+// every is the median time between points, of which there are at least two: how old the value of a counter may be.
+func every(points []telemetry.Point) time.Duration {
+	var gaps []time.Duration
+	for i := 1; i < len(points); i++ {
+		gaps = append(gaps, points[i].At-points[i-1].At)
+	}
+	slices.Sort(gaps)
+	return gaps[len(gaps)/2]
 }
 
 // counted is by how much an energy counter grew in a window: between the values that lie on
@@ -231,7 +323,11 @@ func valueAt(points []telemetry.Point, at time.Duration) (v float64, ok bool) {
 // integral is the area under points in a window, and known how much of it has gaps of at most 3 s
 // between samples.
 func integral(points []telemetry.Point, w telemetry.Window) (area float64, known time.Duration) {
-	points = withEdges(points, w)
+	return areaOf(withEdges(points, w), w)
+}
+
+// areaOf is integral without care for the edges.
+func areaOf(points []telemetry.Point, w telemetry.Window) (area float64, known time.Duration) {
 	for i := 1; i < len(points); i++ {
 		a, b := points[i-1], points[i]
 		from, to := max(a.At, w.From), min(b.At, w.To)
@@ -290,9 +386,12 @@ func (d *device) mean(w telemetry.Window) (watts float64, ok bool) {
 	if w.Length() < leastIdle {
 		return 0, false
 	}
-	joules, covered, how := d.energy(w)
-	if !how.Known() || covered < leastCover {
+	if span := d.span(); span > 0 { // of load that went before, a mean has less from then on
+		w.From += span + late
+	}
+	r := d.energy(w, telemetry.Window{})
+	if !r.how.Known() || r.covered < leastCover {
 		return 0, false
 	}
-	return joules / w.Length().Seconds(), true
+	return r.joules / w.Length().Seconds(), true
 }

@@ -55,8 +55,10 @@ type Devices struct {
 	Temperature *float64    `json:"temperature,omitempty"` // °C, the highest
 	Clock       *float64    `json:"clock,omitempty"`       // Hz, mean over time and devices
 	ClockMin    *float64    `json:"clock_min,omitempty"`   // Hz, the lowest
+	ClockLimit  *float64    `json:"clock_limit,omitempty"` // Hz, the highest that they could have
 	BusyClock   *float64    `json:"busy_clock,omitempty"`  // share of the rated clock while cores computed, the lowest
 	Throttled   []Throttled `json:"throttled,omitempty"`   // the longest first
+	Capped      *Capped     `json:"capped,omitempty"`      // that was at its power limit longest; nil: none was
 	Processes   *float64    `json:"processes,omitempty"`   // on one device, at most
 	Unhealthy   []Unhealthy `json:"unhealthy,omitempty"`
 }
@@ -72,6 +74,16 @@ type Throttled struct {
 	Device  string  `json:"device"`
 	Reason  string  `json:"reason"`
 	Seconds float64 `json:"seconds"`
+}
+
+// Capped is a device that its driver reported to be at its power limit, and the power that it drew meanwhile and
+// otherwise: the driver acts on excursions of milliseconds, which a mean does not show.
+type Capped struct {
+	Device  string   `json:"device"`
+	Seconds float64  `json:"seconds"`
+	Limit   *float64 `json:"limit,omitempty"` // W
+	Power   *float64 `json:"power,omitempty"` // W, mean over the run
+	Peak    *float64 `json:"peak,omitempty"`  // W, the highest sample
 }
 
 // A Host is one machine.
@@ -105,7 +117,10 @@ func Summarize(set *telemetry.Set, w, idle telemetry.Window, tokens, requests in
 		if e.Method.Known() {
 			e.PerToken, e.PerRequest = per(e.Joules, tokens), per(e.Joules, requests)
 		}
-		r.Devices, r.Energy = devicesOf(all, w), &e
+		r.Devices, r.Energy = devicesOf(all, w, idle), &e
+		if e.Error != nil {
+			r.Devices.Power = new(e.Joules / e.Window)
+		}
 	}
 	return r
 }
@@ -215,8 +230,7 @@ func greatest(all []*telemetry.Series, w telemetry.Window, of statistic) *float6
 	return &most
 }
 
-// devices are those of a set. If several sources report the devices of one host, those of the
-// best one are taken: the one with energy counters, else with power, else with the most devices.
+// devices are those of a set. If several sources report the devices of one host, those of the best one are taken.
 func devices(set *telemetry.Set) (all []*device) {
 	bySource := map[string]map[string]*device{}
 	for _, s := range set.Series {
@@ -268,21 +282,27 @@ func pairDies(all map[string]*device) {
 
 func isDevice(name string) bool { return len(name) > 7 && name[:7] == "device." }
 
-// rank orders sources of the same devices.
+// rank orders sources of the same devices: an energy counter that is renewed often, means of power, whatever else says
+// something of it, most devices.
 func rank(all map[string]*device) int {
-	r := len(all)
+	best := 0
 	for _, d := range all {
-		switch {
-		case d.series[telemetry.DeviceEnergy] != nil:
-			return r + 2_000_000
-		case d.series[telemetry.DevicePower] != nil:
-			r = max(r, len(all)+1_000_000)
+		switch counter := rises(d.one(telemetry.DeviceEnergy)); {
+		case len(counter) > 1 && every(counter) <= often:
+			best = 3
+		case d.span() > 0:
+			best = max(best, 2)
+		case d.reports():
+			best = max(best, 1)
 		}
 	}
-	return r
+	return best*1_000_000 + len(all)
 }
 
-func devicesOf(all []*device, w telemetry.Window) *Devices {
+// often is how often a counter is renewed that is better than means of power.
+const often = 2 * time.Second
+
+func devicesOf(all []*device, w, idle telemetry.Window) *Devices {
 	named := func(name string) (series []*telemetry.Series) {
 		for _, d := range all {
 			series = append(series, d.series[name]...)
@@ -309,12 +329,33 @@ func devicesOf(all []*device, w telemetry.Window) *Devices {
 		Count: len(all), Utilization: mean(telemetry.DeviceUtilization), Power: sumOf(power, w, average),
 		Temperature: greatest(named(telemetry.DeviceTemperature), w, largest),
 		Clock:       mean(telemetry.DeviceClock), ClockMin: least(named(telemetry.DeviceClock), w),
-		Processes: greatest(named(telemetry.DeviceProcesses), long, largest),
-		BusyClock: least(named(telemetry.DeviceBusyClock), w),
-		Throttled: throttled(all, w), Unhealthy: unhealthy(all, w),
+		ClockLimit: greatest(named(telemetry.DeviceClockLimit), w, largest),
+		Processes:  greatest(named(telemetry.DeviceProcesses), long, largest),
+		BusyClock:  least(named(telemetry.DeviceBusyClock), w),
+		Throttled:  throttled(all, w), Unhealthy: unhealthy(all, w),
 	}
 	d.MemoryUse, d.MemoryUsed = memory(all, w)
+	d.Capped = capped(all, d.Throttled, w, idle)
 	return d
+}
+
+// capped is the device that was at its power limit longest, if one was.
+func capped(all []*device, held []Throttled, w, idle telemetry.Window) *Capped {
+	i := slices.IndexFunc(held, func(h Throttled) bool { return !telemetry.SeriousThrottling(h.Reason) })
+	if i < 0 {
+		return nil
+	}
+	c := &Capped{Device: held[i].Device, Seconds: held[i].Seconds}
+	d := all[slices.IndexFunc(all, func(d *device) bool { return d.label == c.Device })]
+	c.Limit = greatest(d.series[telemetry.DevicePowerLimit], w, largest)
+	c.Power = sumOf(d.series[telemetry.DevicePower], w, average)
+	if r := d.energy(w, idle); r.open != nil {
+		c.Power = new(r.joules / w.Length().Seconds())
+	}
+	if c.Peak = greatest(d.series[telemetry.DevicePowerInstant], w, largest); c.Peak == nil {
+		c.Peak = greatest(d.series[telemetry.DevicePower], w, largest)
+	}
+	return c
 }
 
 // unhealthy are the states other than OK that devices reported, in the order of the devices.

@@ -170,6 +170,35 @@ func TestDevicesCountOnce(t *testing.T) {
 	}
 }
 
+// An exporter that renews its counter every 30 s says nothing of a run of 32 s, and less than means of power; of an hour
+// it says enough. One that does so every second is right within its error.
+func TestCountersThatAreOld(t *testing.T) {
+	power := func(s float64) float64 { return 100 + 300*min(max(s, 0), 32)/32 }
+	joules := func(s float64) float64 { return 125*s + 236*min(max(s, 0), 3600) }
+	counter := func(old float64) course {
+		return course{"dcgm", telemetry.DeviceEnergy, "0", nil, sec, -10 * sec, 3700 * sec, func(s float64) float64 { return 1e6 + joules(math.Floor((s-0.3)/old)*old) }, nil}
+	}
+	rest := window(-10*sec, 0)
+	for _, c := range []struct {
+		old float64
+		to  time.Duration
+		how Method
+		off float64
+	}{{30, 32 * sec, Short, 0}, {30, 3600 * sec, Counters, 0.01}, {1, 32 * sec, Counters, 0.05}} {
+		e := Summarize(sampled(nil, counter(c.old)), window(0, c.to), rest, 0, 0).Energy
+		truth := joules(c.to.Seconds())
+		if e.Method != c.how || c.off > 0 && (*e.Error > c.off || math.Abs(e.Joules/truth-1) > *e.Error) {
+			t.Errorf("renewed every %v s, in %v: %+v, want %v J", c.old, c.to, e, truth)
+		}
+	}
+	means := []course{
+		{"smi", telemetry.DevicePower, "0", nil, sec, -10 * sec, 50 * sec, power, nil}, {"smi", telemetry.DevicePowerSpan, "0", nil, sec, -10 * sec, 50 * sec, steady(1), nil},
+	}
+	if e := Summarize(sampled(nil, append(means, counter(30))...), window(0, 32*sec), rest, 0, 0).Energy; e.Method != Means {
+		t.Errorf("%+v", e)
+	}
+}
+
 func TestThrottling(t *testing.T) {
 	hot := func(s float64) float64 {
 		if s >= 10 && s < 25 {

@@ -30,11 +30,11 @@ func WordsFor(command []string, cell Cell) []string {
 }
 
 // benchWords are the flags of `pitot bench` for a cell. The server is known to be
-// there.
+// there, and to compile nothing.
 func benchWords(cell Cell) []string {
 	words := []string{
 		"--url", "{url}", "--model", "{model}", "--requests", "{requests}", "--input-len", "{input_len}", "--output-len", "{output_len}",
-		"--seed", "{seed}", "--ready-timeout", "0s", "--percentiles", "90,99", "--report", "json", "--quiet",
+		"--seed", "{seed}", "--ready-timeout", "0s", "--warmup", "2", "--percentiles", "90,99", "--report", "json", "--quiet",
 	}
 	if cell.Open() {
 		return append(words, "--rate", "{rate}", "--arrival", "constant")

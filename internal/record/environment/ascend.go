@@ -21,8 +21,9 @@ func AscendAsks(p *Process) (asks []probe.Ask) {
 	for _, name := range []string{"ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME"} {
 		add(probe.Ask{Name: "cann", Dir: p.Env[name], Glob: "*-linux/ascend_toolkit_install.info", Limit: 4 << 10})
 	}
-	if home := p.Env["ATB_HOME_PATH"]; home != "" { // .../atb/latest/atb/cxx_abi_1
+	if home := p.Env["ATB_HOME_PATH"]; home != "" { // .../nnal/atb/latest/atb/cxx_abi_1
 		add(probe.Ask{Name: "atb", Dir: path.Join(home, "../../version.info"), Limit: 4 << 10})
+		add(probe.Ask{Name: "nnal", Kind: probe.Link, Dir: path.Join(home, "../..")})
 	}
 	add(probe.Ask{Name: "rank-table", Kind: probe.Hash, Dir: p.Env["RANK_TABLE_FILE"]})
 	return asks
@@ -38,22 +39,29 @@ func (e *Environment) ReadAscend(a probe.Answers) {
 			}
 		}
 	}
+	for _, file := range a.All("atb") {
+		e.nnal(file.Path, path.Dir(file.Path))
+	}
+	for _, latest := range a.All("nnal") {
+		e.nnal(latest.Path, strings.TrimSpace(latest.Text))
+	}
 	e.RankTable = cmp.Or(e.RankTable, hexadecimal.FindString(a.Text("rank-table")))
 }
 
 var hexadecimal = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
 
-// BoardAsks ask npu-smi for the board of the first NPU; none: there is no NPU.
-func (e *Environment) BoardAsks() []probe.Ask {
-	if len(e.Devices) == 0 || !card.MatchString(e.Devices[0].ID) || !strings.Contains(e.Devices[0].Product, "Ascend") &&
-		!ascend.MatchString(e.Devices[0].Product) {
-		return nil
+// nnal keeps the version of the package that ATB is installed with: the name of its folder, which a link named latest
+// leads to.
+func (e *Environment) nnal(at, folder string) {
+	if version := path.Base(folder); strings.Contains(at, "/nnal/") && version == versionIn(version) {
+		e.addToolkit("nnal", version)
 	}
-	board := []string{"npu-smi", "info", "-t", "board", "-i", firstCard(e.Devices[0].ID)}
-	return []probe.Ask{
-		{Name: "npu-board", Kind: probe.Run, Args: board, Limit: 16 << 10},
-		{Name: "npu-board", Kind: probe.Run, Args: append(board[:len(board):len(board)], "-c", "0"), Limit: 16 << 10},
-	}
+}
+
+// isNPU reports whether the devices are those of npu-smi.
+func (e *Environment) isNPU() bool {
+	return len(e.Devices) > 0 && card.MatchString(e.Devices[0].ID) &&
+		(strings.Contains(e.Devices[0].Product, "Ascend") || ascend.MatchString(e.Devices[0].Product))
 }
 
 var (
@@ -61,15 +69,24 @@ var (
 	ascend = regexp.MustCompile(`^[39]\d0[A-Z0-9]*$`) // 310, 310P3, 910B3
 )
 
+// boardAsks ask npu-smi for the board of the first NPU.
+func (e *Environment) boardAsks() []probe.Ask {
+	board := []string{"npu-smi", "info", "-t", "board", "-i", firstCard(e.Devices[0].ID)}
+	return []probe.Ask{
+		{Name: "npu-board", Kind: probe.Run, Args: board, Limit: 16 << 10},
+		{Name: "npu-board", Kind: probe.Run, Args: append(board[:len(board):len(board)], "-c", "0"), Limit: 16 << 10},
+	}
+}
+
 // firstCard is the number of the card of a device: 12 of 12.0.
 func firstCard(id string) string {
 	id, _, _ = strings.Cut(id, ".")
 	return id
 }
 
-// ReadBoard reads the answers to BoardAsks: the full name of the chip, as CANN has it, and the firmware of the card.
+// readBoard reads the answers to boardAsks: the full name of the chip, as CANN has it, and the firmware of the card.
 // A2 has Chip Type Ascend and Chip Name 910B4; A3 and 950 have NPU Name 9392 and Chip Name Ascend910.
-func (e *Environment) ReadBoard(a probe.Answers) {
+func (e *Environment) readBoard(a probe.Answers) {
 	board := map[string]string{}
 	for _, one := range a.All("npu-board") {
 		for line := range strings.Lines(one.Text) {

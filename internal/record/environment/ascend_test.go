@@ -18,17 +18,17 @@ func TestBoard(t *testing.T) {
 		{"0.0", "310P3", "NPU ID : 0\nFirmware Version : NA\n", "NPU Name : NA\nChip Name : NA\n", "", ""},
 	} {
 		e := environment.Environment{Devices: []environment.Device{{ID: c.id, Product: c.product}, {ID: "99.0"}}}
-		if asks := e.BoardAsks(); len(asks) != 2 || asks[0].Args[5] == "" || len(asks[1].Args) != 8 || len(asks[0].Args) != 6 {
+		if asks := e.DetailAsks(); len(asks) != 4 || asks[0].Args[5] == "" || len(asks[1].Args) != 8 || len(asks[0].Args) != 6 {
 			t.Errorf("%s: %+v", c.id, asks)
 		}
-		e.ReadBoard(probe.Answers{{Name: "npu-board", Text: c.card}, {Name: "npu-board", Text: c.chip}})
+		e.ReadDetails(probe.Answers{{Name: "npu-board", Text: c.card}, {Name: "npu-board", Text: c.chip}})
 		if e.Chip != c.name || e.Devices[0].Firmware != c.firmware || e.Devices[1].Firmware != "" {
 			t.Errorf("%s: chip %q, firmware %q", c.id, e.Chip, e.Devices[0].Firmware)
 		}
 	}
 	for _, d := range []environment.Device{{ID: "0", Product: "NVIDIA H100"}, {ID: "0000:01:00.0", Product: "Ascend910"}} {
 		e := environment.Environment{Devices: []environment.Device{d}}
-		if asks := e.BoardAsks(); asks != nil {
+		if asks := e.DetailAsks(); asks != nil {
 			t.Errorf("%+v: %+v", d, asks)
 		}
 	}
@@ -43,7 +43,7 @@ func TestAscendAsks(t *testing.T) {
 	}}) {
 		got = append(got, a.Name+" "+a.Dir)
 	}
-	want := []string{"cann /home/x/Ascend/latest", "atb /opt/nnal/atb/latest/version.info", "rank-table /data/ranks.json"}
+	want := []string{"cann /home/x/Ascend/latest", "atb /opt/nnal/atb/latest/version.info", "nnal /opt/nnal/atb/latest", "rank-table /data/ranks.json"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -51,10 +51,12 @@ func TestAscendAsks(t *testing.T) {
 	e.ReadToolkits(probe.Answers{
 		{Name: "cann", Text: "version=8.5.1\n"},
 		{Name: "cann", Text: "version=8.3.0\n"},
-		{Name: "atb", Text: "    Ascend-cann-atb : 8.1.RC1\n    Ascend-cann-atb Version : 8.1.RC1.B110\n"},
+		{Name: "nnal", Path: "/opt/nnal/atb/latest", Text: "8.1.RC1\n"},
+		{Name: "nnal", Path: "/usr/local/Ascend/nnal/atb/latest", Text: "./8.0.0\n"},
+		{Name: "atb", Path: "/opt/nnal/atb/latest/version.info", Text: "    Ascend-cann-atb : 8.1.RC1\n    Ascend-cann-atb Version : 8.1.RC1.B110\n"},
 		{Name: "rank-table", Text: "5feceb66ffc86f38d952786c6d696c79c2dbc239dd4e91b46729d73a27fb57e9  -\n"},
 	})
-	if diff := cmp.Diff([]environment.Version{{Name: "cann", Version: "8.5.1"}, {Name: "atb", Version: "8.1.RC1"}}, e.Toolkits); diff != "" || len(e.RankTable) != 64 {
+	if diff := cmp.Diff([]environment.Version{{Name: "cann", Version: "8.5.1"}, {Name: "atb", Version: "8.1.RC1"}, {Name: "nnal", Version: "8.1.RC1"}}, e.Toolkits); diff != "" || len(e.RankTable) != 64 {
 		t.Error(diff, e.RankTable)
 	}
 }

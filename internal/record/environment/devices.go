@@ -37,6 +37,7 @@ var ToolkitAsks = []probe.Ask{
 	},
 	{Name: "cann", Dir: "/usr/local/Ascend/cann", Glob: "*-linux/ascend_toolkit_install.info", Limit: 4 << 10},
 	{Name: "atb", Dir: "/usr/local/Ascend/nnal/atb/latest/version.info", Limit: 4 << 10},
+	{Name: "nnal", Kind: probe.Link, Dir: "/usr/local/Ascend/nnal/atb/latest"},
 	{Name: "rocm", Dir: "/opt/rocm/.info/version", Limit: 256},
 }
 
@@ -135,7 +136,9 @@ func (e *Environment) npuSMI(a probe.Answers) (unread string) {
 	e.Driver = clean(cmp.Or(e.Driver, table.Version))
 	firmware := clean(assigned(a.Text("ascend-firmware"), "Version"))
 	for _, n := range table.Chips {
-		e.Devices = append(e.Devices, Device{ID: n.ID, Product: n.Product, Firmware: firmware, Memory: n.Total})
+		e.Devices = append(e.Devices, Device{
+			ID: n.ID, Product: n.Product, Firmware: firmware, Memory: n.Total, Physical: n.Physical,
+		})
 	}
 	return table.Unread
 }

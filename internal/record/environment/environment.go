@@ -18,6 +18,7 @@ import (
 // An Environment is that of one side of a run.
 type Environment struct {
 	Site     string    `json:"site,omitempty"` // where it was looked for, as plan.Site; empty: here, or in a note
+	Role     string    `json:"role,omitempty"` // in a deployment of several processes, as plan.Site
 	Machine  Machine   `json:"machine,omitzero"`
 	Devices  []Device  `json:"devices,omitempty"`
 	Driver   string    `json:"driver,omitempty"`   // version of that of the devices
@@ -25,6 +26,8 @@ type Environment struct {
 	Toolkits []Version `json:"toolkits,omitempty"` // cuda, cann, atb, rocm
 	// RankTable is the SHA-256 of the file with the NPUs of a deployment.
 	RankTable string    `json:"rank_table,omitempty"`
+	Topology  *Topology `json:"topology,omitempty"` // of the devices
+	Ports     []Port    `json:"ports,omitempty"`    // of NPUs
 	Image     Image     `json:"image,omitzero"`
 	Process   *Process  `json:"process,omitempty"` // that serves
 	Python    string    `json:"python,omitempty"`  // version of the interpreter that its packages are for
@@ -74,6 +77,8 @@ type Device struct {
 	Firmware string `json:"firmware,omitempty"` // VBIOS, or the NPU's firmware
 	Memory   int64  `json:"memory,omitempty"`   // bytes
 	PowerCap string `json:"power_cap,omitempty"`
+	// Physical is the number by which hccn_tool knows an NPU; empty: that of its card.
+	Physical string `json:"physical,omitempty"`
 }
 
 // A Version is that of a package or of a toolkit.
@@ -143,7 +148,7 @@ func (e *Environment) Bound() {
 		func() { e.Packages = e.Packages[:matter(e.Packages)] },
 		func() { e.Devices, e.Trees = e.Devices[:min(len(e.Devices), 64)], e.Trees[:min(len(e.Trees), 8)] },
 		func() { e.Process.shorten() },
-		func() { e.Process, e.Packages, e.Model, e.Trees = nil, nil, nil, nil },
+		func() { e.Process, e.Packages, e.Model, e.Trees, e.Topology, e.Ports = nil, nil, nil, nil, nil, nil },
 	} {
 		if b, err := json.Marshal(e); err == nil && len(b) <= mostBytes {
 			return

@@ -40,14 +40,17 @@ func (e *Environment) Facts() []Fact {
 	}
 	l.add(true, "devices", e.Products())
 	l.add(true, "chip", e.Chip)
+	l.add(true, "topology", e.Topology.String())
+	l.add(true, "ports.link", counted(e.Ports, func(p Port) string { return p.Link }))
+	l.add(true, "ports.speed", counted(e.Ports, func(p Port) string { return p.Speed }))
 	l.add(true, "rank-table", short(e.RankTable))
-	l.add(true, "firmware", each1(e.Devices, func(d Device) string { return d.Firmware }))
+	l.add(true, "firmware", counted(e.Devices, func(d Device) string { return d.Firmware }))
 	if e.Process != nil {
 		l.process(e.Process)
 	}
 	l.machine(e.Machine)
-	l.add(false, "devices.power-cap", each1(e.Devices, func(d Device) string { return d.PowerCap }))
-	l.add(false, "devices.uuid", each1(e.Devices, func(d Device) string { return d.UUID }))
+	l.add(false, "devices.power-cap", counted(e.Devices, func(d Device) string { return d.PowerCap }))
+	l.add(false, "devices.uuid", counted(e.Devices, func(d Device) string { return d.UUID }))
 	l.add(false, "python", e.Python)
 	for _, p := range e.Packages[n:] {
 		l.add(false, "package."+normal(p.Name), p.Version)
@@ -143,11 +146,11 @@ func (m Machine) Processors() string {
 
 // Products are the devices by name, with how many there are of each.
 func (e *Environment) Products() string {
-	return each1(e.Devices, func(d Device) string { return d.Product })
+	return counted(e.Devices, func(d Device) string { return d.Product })
 }
 
-// each1 are the values of devices, each once, with how many have it.
-func each1(all []Device, of func(Device) string) string {
+// counted are the values of devices, each once, with how many have it.
+func counted[T any](all []T, of func(T) string) string {
 	var names []string
 	by := map[string]int{}
 	for _, d := range all {
@@ -222,8 +225,8 @@ var tuning = []string{
 	"VLLM_", "SGLANG_", "SGL_", "CUDA_", "NVIDIA_VISIBLE", "NCCL_", "HCCL_", "ASCEND_", "ATB_", "PYTORCH_", "TORCH",
 	"TRITON_", "FLASHINFER_", "OMP_", "MKL_", "HIP_", "ROCR_", "HSA_", "RCCL_", "GLOO_", "UCX_", "RAY_", "LMCACHE_",
 	"KVCACHED_", "MOONCAKE_", "TASK_QUEUE", "STREAMS_PER", "CPU_AFFINITY", "HF_HUB_OFFLINE", "GGML_", "LLAMA_",
-	"TOKENIZERS_", "ACL_", "DEEP_", "DEEPEP_", "DISAGG", "ENABLE_", "INF_NAN_", "KMP_", "LCCL_", "LD_PRELOAD", "MALLOC_",
-	"MOE_", "PD_", "PYTHONHASHSEED", "RANK_TABLE", "TNG_", "TP_SOCKET", "USE_",
+	"TOKENIZERS_", "ACL_", "AUTO_USE_", "DEEP_", "DEEPEP_", "DISAGG", "ENABLE_", "INF_NAN_", "KMP_", "LCCL_", "LD_PRELOAD", "MALLOC_",
+	"MOE_", "MSMONITOR_", "PD_", "PYTHONHASHSEED", "RANK_TABLE", "TNG_", "TP_SOCKET", "USE_",
 }
 
 // Idle reports whether a variable never explains a difference: those of a login, a terminal, a shell and a desktop,

@@ -167,7 +167,7 @@ var (
 	spaced = regexp.MustCompile(`^(\D{1,48}?)\s+([vV]?\d+\.\S+)$`)
 	// numbered is GPU 0,1,2: one device or some of one product.
 	numbered = regexp.MustCompile(`^(?:gpu|npu)s? ?\d+(?:, ?\d+)*$`)
-	numaNode = regexp.MustCompile(`^numa node\d+ cpu\(s\)$`) // of lscpu
+	numaNode = regexp.MustCompile(`^numa (?:node|节点)\d+ cpu(?:\(s\))?$`) // of lscpu
 	revision = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
 	module   = regexp.MustCompile(`^[a-z][a-z0-9_.-]*$`)
 	// released is the version of any module: one of two numbers may be any figure.
@@ -291,9 +291,9 @@ var ownSlots = byName(map[string]string{
 	"system":   "system,系统",
 	"hardware": "server,machine,服务器,机器",
 	"kernel":   "kernel,内核",
-	"cpu":      "model name,cpu,cpu model,处理器",
+	"cpu":      "model name,cpu,cpu model,处理器,型号名称",
 	"threads":  "cpu(s)",
-	"sockets":  "socket(s)",
+	"sockets":  "socket(s),座",
 	"devices":  "devices,device,accelerator,accelerators,加速卡,显卡",
 })
 
@@ -360,6 +360,12 @@ func (l *Listing) set(slot, value string) bool {
 		}
 		first(&m.Product, value)
 	case "cpu":
+		switch {
+		case count(value) > 0: // lscpu in Chinese
+			return l.set("threads", value)
+		case strings.Contains(value, ": "): // another fact
+			return false
+		}
 		first(&m.CPU, value)
 	case "threads":
 		m.Threads = cmp.Or(m.Threads, count(value))

@@ -86,6 +86,7 @@ arg.tp 4
 env.HCCL_BUFFSIZE 1024
 env.TASK_QUEUE_ENABLE 1
 hardware Atlas 800I A3`},
+	{"lscpu in Chinese", "CPU:   Architecture:   aarch64\nCPU:   192\n每个核的线程数：  1\n座：  4\n型号名称：  Kunpeng-920\nNUMA 节点0 CPU：  0-23\nNUMA 节点1 CPU：  24-47", "", "cpu Kunpeng-920\nprocessors 4 sockets, 192 threads\nnuma 0-23 24-47"},
 	{"in one line", "环境：CANN 8.5.1，torch_npu 2.9.0.post2\n驱动：Ascend HDK 25.2.0", "", "package.torch-npu 2.9.0.post2\ndriver 25.2.0\ncann 8.5.1"},
 	{"in pairs", "GPU 0: NVIDIA L40S (UUID: GPU-1)\nGPU 1: NVIDIA L40S\nGPU 1: NVIDIA L40S\nCUDA runtime version         : 12.9.86", "", "cuda 12.9.86\ndevices 2 × NVIDIA L40S"},
 	{"not known", "CANN: 8.5.0 / 8.5.1\nDriver: >= 25.0\nCANN: 8.5.1+\nCUDA: N/A\nGPU: <your GPU>\nGPU: 95%\nNPU: 8卡\nGPU: 12.5 GB\nNPU: 16\nhcclbuff: 1.5\nTP=8\nvLLM: main", "", ""},

@@ -9,9 +9,11 @@ import (
 
 // An NPU is a chip in the table of `npu-smi info`.
 type NPU struct {
-	ID      string // CARD.CHIP, as 3.1; CARD where the table has no chip numbers (Ascend 950)
-	Product string
-	Health  string // OK, Warning, Alarm, Critical, UNKNOWN
+	ID string // CARD.CHIP, as 3.1; CARD where the table has no chip numbers (Ascend 950)
+	// Physical is the number by which hccn_tool knows it, as the table has it (Phy-ID); empty: it has none.
+	Physical string
+	Product  string
+	Health   string // OK, Warning, Alarm, Critical, UNKNOWN
 	// Used and Total are bytes of its HBM, or of its DDR where it has no HBM. Total is 0 where they are not known.
 	Used, Total int64
 	// Processes are those that the table lists; -1: it does not say.
@@ -41,6 +43,7 @@ func ReadNPUs(text string) NPUs {
 	t := npuTable{}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
+		t.rule(line)
 		words := strings.Trim(line, "|=-+ ")
 		if _, number, found := strings.Cut(words, "Version:"); found && t.Version == "" {
 			t.Version = clean(version.FindString(number))
@@ -76,11 +79,24 @@ type npuTable struct {
 	health    int      // that of the health, and of the address below it
 	cells     int      // of a row; 0: there was no heading
 	numbered  bool     // chips have numbers
+	physical  bool     // and behind them a second one
 	usages    []string // titles of the last cell of a chip that have values USED / TOTAL; nil: there was no heading
 	card      []string // the first row of a device; nil: that row comes next
 	last      []string // the first row of the device before
 	processes bool     // the list of processes has begun
+	widest    int      // bytes of the longest rule
+	cut       bool     // the last line is a shorter rule
 	refused   bool
+}
+
+// rule notes how long rules are: a shorter one at the end is all that is there of a table that goes on.
+func (t *npuTable) rule(line string) {
+	if line != "" {
+		t.cut = strings.Trim(line, "+-=") == "" && len(line) < t.widest-8
+	}
+	if strings.HasPrefix(line, "+") {
+		t.widest = max(t.widest, len(line))
+	}
 }
 
 // end refuses tables that are not complete.
@@ -88,6 +104,10 @@ func (t *npuTable) end() {
 	switch {
 	case t.card != nil:
 		t.refused, t.Unread = true, cmp.Or(t.Unread, brief("NPU "+t.card[0]+" has no second row"))
+	case t.cut:
+		t.refused, t.Unread = true, cmp.Or(t.Unread, "the table ends within a line")
+	case len(t.Chips) == 0 && t.usages != nil:
+		t.Unread = cmp.Or(t.Unread, "the table has no device")
 	case len(t.Chips) == 0:
 		t.Unread = cmp.Or(t.Unread, brief(t.greeting), "no output")
 	}
@@ -155,6 +175,7 @@ func (t *npuTable) heading(cells []string) bool {
 // subheading is that of the second rows.
 func (t *npuTable) subheading(cells []string) bool {
 	t.numbered, t.usages = firstWord(cells[0]) == "Chip", []string{}
+	t.physical = strings.HasSuffix(cells[0], " Phy-ID")
 	for _, title := range npuTitle.FindAllString(cells[len(cells)-1], -1) {
 		if strings.Contains(title, "Usage") {
 			t.usages = append(t.usages, strings.TrimSpace(title))
@@ -172,6 +193,9 @@ func (t *npuTable) chip(cells []string) bool {
 	number := firstWord(cells[0])
 	if t.numbered {
 		n.ID += "." + number
+	}
+	if words := strings.Fields(cells[0]); t.physical && len(words) == 2 && npuNumber.MatchString(words[1]) {
+		n.Physical = words[1]
 	}
 	same := func(o NPU) bool { return o.ID == n.ID }
 	address := strings.Contains(cells[t.health], ":") || npuUnknown.MatchString(cells[t.health])

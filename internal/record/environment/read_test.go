@@ -40,9 +40,9 @@ func TestDevices(t *testing.T) {
 			Driver: "550.90.07", Toolkits: []Version{{"cuda-driver", "12.4"}}, Devices: []Device{
 				{
 					"00000000:17:00.0", "NVIDIA H100 80GB HBM3", "GPU-11111111-2222-3333-4444-555555555555", "96.00.89.00.01",
-					81559 << 20, "700.00 W",
+					81559 << 20, "700.00 W", "",
 				},
-				{"00000000:2a:00.0", "NVIDIA H100 80GB HBM3", "GPU-66666666-7777-8888-9999-000000000000", "", 81559 << 20, ""},
+				{"00000000:2a:00.0", "NVIDIA H100 80GB HBM3", "GPU-66666666-7777-8888-9999-000000000000", "", 81559 << 20, "", ""},
 			},
 		}},
 		"driver's files": {answers(
@@ -52,20 +52,20 @@ func TestDevices(t *testing.T) {
 			"nvidia-gpu", "/proc/driver/nvidia/gpus/0000:07:00.0/information",
 			"Model: \t\t NVIDIA A100-SXM4-80GB\nIRQ: 16\nGPU UUID: \t GPU-1\nVideo BIOS: \t 92.00.36.00.01\n",
 		), Environment{
-			Driver: "535.129.03", Devices: []Device{{"0000:07:00.0", "NVIDIA A100-SXM4-80GB", "GPU-1", "92.00.36.00.01", 0, ""}},
+			Driver: "535.129.03", Devices: []Device{{"0000:07:00.0", "NVIDIA A100-SXM4-80GB", "GPU-1", "92.00.36.00.01", 0, "", ""}},
 		}},
 		"npu-smi": {answers(
 			"npu-smi", "", sample(t, "npu-smi-info.txt"),
 			"ascend-firmware", "", "Version=7.8.0.2.212\nfirmware_version=1.0\n",
 		), Environment{
 			Driver: "25.3.rc1", Devices: []Device{
-				{"0.0", "Ascend910", "", "7.8.0.2.212", 64 * gib, ""}, {"0.1", "Ascend910", "", "7.8.0.2.212", 64 * gib, ""},
+				{"0.0", "Ascend910", "", "7.8.0.2.212", 64 * gib, "", "0"}, {"0.1", "Ascend910", "", "7.8.0.2.212", 64 * gib, "", "1"},
 			},
 		}},
 		"amd-smi": {answers("amd-smi", "", sample(t, "amd-smi-static.json")), Environment{
 			Driver: "6.10.5", Devices: []Device{
-				{"0000:83:00.0", "AMD Instinct MI300X", "0x6F1F0A2B3C4D5E6F", "022.040.003.043.000001", 196592 << 20, ""},
-				{"0000:a3:00.0", "AMD Instinct MI300X", "", "", 0, ""},
+				{"0000:83:00.0", "AMD Instinct MI300X", "0x6F1F0A2B3C4D5E6F", "022.040.003.043.000001", 196592 << 20, "", ""},
+				{"0000:a3:00.0", "AMD Instinct MI300X", "", "", 0, "", ""},
 			},
 		}},
 		"nothing": {
@@ -256,6 +256,45 @@ func TestContainerID(t *testing.T) {
 		if got := ContainerID(text); got != want {
 			t.Errorf("%s: %q", text, got)
 		}
+	}
+}
+
+// The commit of a server is that of what it imports, and not of the folder that it was started in.
+func TestTreeOfTheModule(t *testing.T) {
+	for _, c := range []struct {
+		args, pythonPath, there string
+		want                    []Tree
+	}{
+		{"python3 -u -m sglang.launch_server --model x", "", "/w/sglang/launch_server.py", []Tree{{Path: "/w", Package: "sglang"}}},
+		{"python3 -X dev -m vllm", "/src/vllm:rel", "/src/vllm/vllm/__main__.py", []Tree{{Path: "/src/vllm", Package: "vllm"}}},
+		{"python3 server.py", "", "/w/server.py", []Tree{{Path: "/w"}}},
+		{"python3 /opt/engine/server.py", "", "/opt/engine/server.py", []Tree{{Path: "/opt/engine"}}},
+		{"/venv/bin/python /venv/bin/vllm serve x", "/src", "/w/vllm/__main__.py", nil},
+		{"python3 -m ../../etc", "", "/etc.py", nil},
+		{"python3 -m", "", "/w", nil},
+		{"python3 -c x", "", "/w/x.py", nil},
+	} {
+		p := &Process{Args: strings.Fields(c.args), Dir: "/w", Env: map[string]string{"PYTHONPATH": c.pythonPath}}
+		var found probe.Answers
+		for _, a := range ModuleAsks(p) {
+			if a.Dir == c.there {
+				found = append(found, probe.Answer{Name: a.Name, Path: a.Dir, Text: "#"})
+			}
+		}
+		if diff := cmp.Diff(c.want, ReadModule(p, found)); diff != "" {
+			t.Errorf("%s: %s", c.args, diff)
+		}
+	}
+	versions := []Version{
+		{"vllm", "0.11.1.dev3+g3cf059a72.d20251101"},
+		{"sglang", "0.5+cu129"},
+		{"vllm-ascend", "0.11+cpu.gABC"},
+		{"lmdeploy", "1+git1a2b3c4d"},
+		{"torch", "2.8.0a0+g1a2b3c4d"},
+		{"text-generation-server", "3+d20251101"},
+	}
+	if diff := cmp.Diff([]Tree{{Package: "vllm", Commit: "3cf059a72"}, {Package: "lmdeploy", Commit: "1a2b3c4d"}}, VersionTrees(versions)); diff != "" {
+		t.Error(diff)
 	}
 }
 

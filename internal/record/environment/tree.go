@@ -5,10 +5,80 @@ import (
 	"encoding/hex"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/sys/probe"
 )
+
+// ModuleAsks ask for the module that a Python runs from a folder other than those of installed packages: of
+// `python -m MODULE` the working directory and those of PYTHONPATH, of a script its own.
+func ModuleAsks(p *Process) (asks []probe.Ask) {
+	module, script := moduleOf(p.Args)
+	if script != "" {
+		if !path.IsAbs(script) {
+			script = path.Join(p.Dir, script)
+		}
+		return []probe.Ask{{Name: "module", Dir: path.Clean(script), Limit: 64}}
+	}
+	file := strings.ReplaceAll(module, ".", "/")
+	for _, dir := range append([]string{p.Dir}, strings.Split(p.Env["PYTHONPATH"], ":")...) {
+		if module == "" || !path.IsAbs(dir) || len(asks) >= mostSites {
+			continue
+		}
+		for _, ends := range []string{".py", "/__main__.py"} {
+			asks = append(asks, probe.Ask{Name: "module", Dir: path.Join(dir, file+ends), Limit: 64})
+		}
+	}
+	return asks
+}
+
+var moduleName = regexp.MustCompile(`^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$`)
+
+// moduleOf is the module or the script of the arguments of a Python.
+func moduleOf(args []string) (module, script string) {
+	for i := 1; i < len(args); i++ {
+		switch arg := args[i]; {
+		case arg == "-m":
+			return moduleName.FindString(args[min(i+1, len(args)-1)]), ""
+		case arg == "-X" || arg == "-W":
+			i++
+		case strings.HasSuffix(arg, ".py") && !strings.Contains(arg, "-packages/"):
+			return "", arg
+		case !strings.HasPrefix(arg, "-"):
+			return "", ""
+		}
+	}
+	return "", ""
+}
+
+// ReadModule is the tree of the first answer to ModuleAsks, none without one.
+func ReadModule(p *Process, a probe.Answers) []Tree {
+	found := a.All("module")
+	if len(found) == 0 {
+		return nil
+	}
+	file, module := found[0].Path, ""
+	if module, _ = moduleOf(p.Args); module != "" {
+		file = file[:max(0, strings.LastIndex(file, "/"+strings.ReplaceAll(module, ".", "/")))] + "/"
+	}
+	top, _, _ := strings.Cut(module, ".")
+	return []Tree{{Path: path.Dir(file), Package: top}}
+}
+
+// local is a commit in the local part of a version, as setuptools-scm writes it: 0.11.1.dev3+g3cf059a72.cu129.
+var local = regexp.MustCompile(`\+(?:[^+]*\.)?g(?:it)?([0-9a-f]{7,40})(?:\.|$)`)
+
+// VersionTrees are the commits that the versions of engines name.
+func VersionTrees(packages []Version) (trees []Tree) {
+	engines := mattering[:slices.Index(mattering, "torch")]
+	for _, v := range packages {
+		if m := local.FindStringSubmatch(v.Version); m != nil && slices.Contains(engines, normal(v.Name)) {
+			trees = append(trees, Tree{Package: v.Name, Commit: m[1]})
+		}
+	}
+	return trees
+}
 
 // mostDiff is how much of a tree's changes is hashed, in bytes.
 const mostDiff = 512 << 10

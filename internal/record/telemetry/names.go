@@ -24,10 +24,13 @@ const (
 	DeviceMemoryUsed   = "device.memory_used"
 	DeviceMemoryTotal  = "device.memory_total"
 	DevicePower        = "device.power"
+	DevicePowerSpan    = "device.power_span"
+	DevicePowerInstant = "device.power_instant"
 	DevicePowerLimit   = "device.power_limit"
 	DeviceEnergy       = "device.energy"
 	DeviceTemperature  = "device.temperature"
 	DeviceClock        = "device.clock"
+	DeviceClockLimit   = "device.clock_limit"
 	DeviceMemoryClock  = "device.memory_clock"
 	DeviceBusyClock    = "device.busy_clock"
 	DeviceThrottled    = "device.throttled"
@@ -79,10 +82,13 @@ var Names = []Name{
 	{DeviceMemoryUsed, "B", Gauge, "Memory of the device in use."},
 	{DeviceMemoryTotal, "B", Gauge, "Memory of the device."},
 	{DevicePower, "W", Gauge, "Power that the device draws."},
+	{DevicePowerSpan, "s", Gauge, "Time up to the sample over which the device's power is a mean."},
+	{DevicePowerInstant, "W", Gauge, "Power that the device draws at the instant, where its power is a mean."},
 	{DevicePowerLimit, "W", Gauge, "Power that the device may draw."},
 	{DeviceEnergy, "J", Counter, "Energy that the device has drawn."},
 	{DeviceTemperature, "°C", Gauge, "Temperature of the device."},
 	{DeviceClock, "Hz", Gauge, "Clock of the device's cores."},
+	{DeviceClockLimit, "Hz", Gauge, "Highest clock of the device's cores."},
 	{DeviceMemoryClock, "Hz", Gauge, "Clock of the device's memory."},
 	{DeviceBusyClock, "", Gauge, "Clock of the device's cores while they compute, as a share of the rated one."},
 	{DeviceThrottled, "", Gauge, "1 while the clocks of the device are held down, by reason."},

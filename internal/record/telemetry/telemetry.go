@@ -21,6 +21,8 @@ type Source struct {
 	Reads int           `json:"reads"`             // samples that were taken
 	Lost  int           `json:"lost,omitempty"`    // times that it was asked and did not answer in full
 	Busy  time.Duration `json:"busy_ns,omitempty"` // processor or waiting time that taking them cost the client at most
+	// Means says that the power of its devices is a mean over a time that has passed: a run waits for those around it.
+	Means bool `json:"-"`
 	// Notes say why it never answered, or what was wrong with its answers; each kind once.
 	Notes []plan.Message `json:"notes,omitempty"`
 }

@@ -4,8 +4,10 @@ import "github.com/pitot-bench/pitot/internal/plan"
 
 // A WarmUp is a warm-up until steady: waves of requests until two successive ones agree.
 type WarmUp struct {
-	Waves  []Wave `json:"waves"`
-	Steady bool   `json:"steady"` // the last two agree
+	Waves  []Wave  `json:"waves"`
+	Steady bool    `json:"steady"`          // the last two agree
+	Brief  bool    `json:"brief,omitempty"` // few and short waves, see plan.WarmUp
+	Took   float64 `json:"took,omitempty"`  // seconds
 }
 
 // A Wave is what the requests of one wave got. Times are in seconds, 0 where there are none:
@@ -17,7 +19,8 @@ type Wave struct {
 	TPOT     float64 `json:"tpot,omitempty"`
 	ITL      float64 `json:"itl,omitempty"`
 	E2EL     float64 `json:"e2el,omitempty"`
-	Gap      float64 `json:"gap,omitempty"` // the longest between two chunks of a stream
+	Gap      float64 `json:"gap,omitempty"`     // the longest between two chunks of a stream
+	Longest  float64 `json:"longest,omitempty"` // TTFT, or E2EL
 }
 
 // Last is the last wave, and the one before it.

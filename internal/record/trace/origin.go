@@ -54,8 +54,8 @@ const (
 type ReportedFigure struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"` // seconds, tokens, requests, or those per second
-	// Step is the value of the last printed digit, in the same unit; 0 for a number
-	// in full precision.
+	// Step is the value of the last printed digit, in the same unit, or twice the error of a sampled energy; 0 for a
+	// number in full precision.
 	Step float64 `json:"step,omitempty"`
 }
 
@@ -66,18 +66,28 @@ const UnknownTool = "unknown"
 type Claim struct {
 	Text   string  `json:"text"`           // as written
 	Line   int     `json:"line"`           // from 1
-	Metric string  `json:"metric"`         // ttft, itl, throughput.output ...
+	Metric string  `json:"metric"`         // ttft, itl, throughput.output ...; AnySpeed
 	Stat   string  `json:"stat,omitempty"` // mean, p99 ...; empty if not stated
 	Change float64 `json:"change"`         // relative and with its sign: -0.0334
 	Step   float64 `json:"step"`           // the value of its last digit: 0.0001
 	// Before and After are the values that it gives itself, in the unit of the figure; 0 if it gives none.
 	Before float64 `json:"before,omitempty"`
 	After  float64 `json:"after,omitempty"`
+	// Delta is a change in the unit of the figure, with its sign, of a claim that gives no relative one; 0 of others.
+	// Its Step is in that unit too.
+	Delta float64 `json:"delta,omitempty"`
+	// Unsigned: it says how far two values are apart, and not which is larger.
+	Unsigned bool `json:"unsigned,omitempty"`
+	// Load has settings of the load that it names, as those of a Setup.
+	Load map[string]string `json:"load,omitempty"`
 	// Loose: it stands in no section of a table, and may be of any comparison in the document.
 	Loose bool `json:"loose,omitempty"`
 	// Sentence is what it stands in, where that is more than Text.
 	Sentence string `json:"sentence,omitempty"`
 }
+
+// AnySpeed is the metric of a claim that something is faster or slower than something else, without a word in what.
+const AnySpeed = "speed"
 
 // Figure returns the reported figure with that name.
 func (o *Origin) Figure(name string) (f ReportedFigure, ok bool) {

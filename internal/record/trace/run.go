@@ -2,6 +2,7 @@ package trace
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -189,11 +190,50 @@ type Environment struct {
 	Embedded     bool         `json:"embedded,omitempty"`     // the engine ran in this process
 	Profile      *Profile     `json:"profile,omitempty"`      // of that engine, or of a simulated one
 	Invocation   []string     `json:"invocation,omitempty"`   // the command line, secrets masked
-	// Client is the machine of the client in full, Serving what served; nil: not known.
+	// Client is the machine of the client in full, Serving what answered at the URL; nil: not known.
 	Client  *environment.Environment `json:"client,omitempty"`
 	Serving *environment.Environment `json:"serving,omitempty"`
+	// Instances are the other processes of the deployment that were named, each with its Role.
+	Instances []*environment.Environment `json:"instances,omitempty"`
 	// SelfTest is the accuracy of the kernel's receive timestamps before the run.
 	SelfTest *SelfTest `json:"self_test,omitempty"`
+}
+
+// Sides are the environments of a run by the names that their facts go under: server, the roles of other processes
+// that served, client. Those of which nothing is known are left out.
+func (e *Environment) Sides(yield func(name string, of *environment.Environment) bool) {
+	if e.Serving != nil && !yield("server", e.Serving) {
+		return
+	}
+	for _, i := range e.Instances {
+		if !yield(i.Role, i) {
+			return
+		}
+	}
+	if e.Client != nil {
+		yield("client", e.Client)
+	}
+}
+
+// Side is the environment of one name; nil: nothing is known of it.
+func (e *Environment) Side(name string) *environment.Environment {
+	for side, of := range e.Sides {
+		if side == name {
+			return of
+		}
+	}
+	return nil
+}
+
+// Tidy makes environments from another program fit to be stored.
+func (e *Environment) Tidy() {
+	e.Instances = slices.DeleteFunc(e.Instances, func(i *environment.Environment) bool {
+		return i == nil || !plan.IsRole(i.Role)
+	})
+	e.Instances = e.Instances[:min(len(e.Instances), plan.MostSites)]
+	for _, of := range e.Sides {
+		of.Tidy()
+	}
 }
 
 // A SelfTest measures the accuracy of the kernel's receive timestamps with writes

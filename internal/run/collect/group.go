@@ -228,6 +228,53 @@ func (g *Group) DropBefore(before time.Time) {
 	}
 }
 
+// Limits of a wait for means: of the span and the lateness of one, and in all.
+const (
+	MeanSpan = 1050 * time.Millisecond
+	meanStep = 10 * time.Millisecond
+)
+
+// AwaitMeans waits until each source of mean power has a sample whose span began after an instant, and each energy
+// counter one after it; a source in trouble is not waited for, nor any after a limit.
+func (g *Group) AwaitMeans(ctx context.Context, after time.Time, limit time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for !g.hasMeans(after.Sub(g.epoch)) {
+		select {
+		case <-time.After(meanStep):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (g *Group) hasMeans(after time.Duration) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return !slices.ContainsFunc(g.members, func(m *member) bool { return !m.over && m.lacksMeans(after) })
+}
+
+// lacksMeans reports whether samples for AwaitMeans are yet to come.
+func (m *member) lacksMeans(after time.Duration) bool {
+	known := !m.source.Means || m.source.Lost > 0
+	for _, s := range m.set.Series {
+		last := s.Points[len(s.Points)-1].At
+		switch s.Name {
+		case telemetry.DevicePower: // of an instant, unless there is its span
+			known = true
+		case telemetry.DevicePowerSpan:
+			if last < after+MeanSpan {
+				return true
+			}
+		case telemetry.DeviceEnergy:
+			if last < after {
+				return true
+			}
+		}
+	}
+	return !known
+}
+
 // patience is how long a collector may take to end.
 const patience = 2 * time.Second
 

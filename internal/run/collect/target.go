@@ -20,4 +20,6 @@ type Target struct {
 	HTTP2    bool
 	Secrets  *secret.Set // hidden in messages about sources
 	Embedded bool        // it is the engine of this process
+	// Live means that values are shown and not kept: none waits until the clock of its source is known well.
+	Live bool
 }

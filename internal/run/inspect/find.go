@@ -17,7 +17,7 @@ import (
 
 // find is the process that serves, and whether there is one.
 func (q *inquiry) find(ctx context.Context) (pid int, found bool) {
-	port := portOf(q.URL)
+	port := q.port()
 	switch q.Site.Kind {
 	case plan.ByPID:
 		pid, err := strconv.Atoi(q.Site.Name)
@@ -168,15 +168,17 @@ func (q *inquiry) pod(ctx context.Context) {
 	}
 }
 
-// trees settles working trees: the one that was given, or those that packages and the working
-// directory are. One that is none is left out.
+// trees settles working trees: the one that was given, or those that packages are imported from, the first of each. One
+// that is none is left out.
 func (q *inquiry) trees(ctx context.Context, root string, found []environment.Tree) {
 	given := q.Tree != ""
 	if given {
 		found, root = []environment.Tree{{Path: q.Tree}}, ""
 	}
 	for _, t := range found[:min(len(found), mostTrees)] {
-		same := func(o environment.Tree) bool { return o.Path == t.Path || o.Commit != "" && o.Commit == t.Commit }
+		same := func(o environment.Tree) bool {
+			return o.Path == t.Path && t.Path != "" || o.Commit == t.Commit || o.Package == t.Package && t.Package != ""
+		}
 		if t.Commit == "" && path.IsAbs(t.Path) {
 			asks := t.Asks()
 			if root != "" { // git would see other files there

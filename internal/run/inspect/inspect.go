@@ -15,6 +15,8 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -30,6 +32,8 @@ const (
 	noTree      plan.Code = "environment.no-tree"
 	outOfTime   plan.Code = "environment.out-of-time"
 	unreadNPUs  plan.Code = "environment.unread-npus"
+	// unreadDetail is of a program whose output is of no known form.
+	unreadDetail plan.Code = "environment.unread-detail"
 )
 
 // Limit is how long a server at a known place is asked, and Brief one that was found on this machine.
@@ -83,7 +87,7 @@ func Server(ctx context.Context, s Subject) (*environment.Environment, []plan.Me
 	s.Site.Kind = cmp.Or(s.Site.Kind, plan.Here)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	q := &inquiry{Subject: s, machine: machineAt(s), out: &environment.Environment{Site: s.Site.String()}}
+	q := &inquiry{Subject: s, machine: machineAt(s), out: &environment.Environment{Site: s.Site.String(), Role: s.Site.Role}}
 	if elsewhere { // the tree that it was made from, which is here
 		q.trees(ctx, "", nil)
 	} else {
@@ -94,7 +98,7 @@ func Server(ctx context.Context, s Subject) (*environment.Environment, []plan.Me
 	}
 	q.out.Bound()
 	if known := *q.out; known.Site != "" {
-		known.Site = ""
+		known.Site, known.Role = "", ""
 		if known.IsZero() {
 			return nil, q.notes
 		}
@@ -103,6 +107,19 @@ func Server(ctx context.Context, s Subject) (*environment.Environment, []plan.Me
 		return nil, q.notes
 	}
 	return q.out, q.notes
+}
+
+// Servers are the environments of the processes of a deployment, nil for those of which nothing is known. All are asked
+// at once.
+func Servers(ctx context.Context, all []Subject) (found []*environment.Environment, notes []plan.Message) {
+	found = make([]*environment.Environment, len(all))
+	of := make([][]plan.Message, len(all))
+	var asked sync.WaitGroup
+	for i, s := range all {
+		asked.Go(func() { found[i], of[i] = Server(ctx, s) })
+	}
+	asked.Wait()
+	return found, slices.Concat(of...)
 }
 
 // LimitOf is how long Server takes at most.
@@ -136,6 +153,9 @@ func portOf(target string) int {
 	return n
 }
 
+// port is the one on which the process listens, 0 if it is not known.
+func (s Subject) port() int { return cmp.Or(s.Site.Port, portOf(s.URL)) }
+
 // machineAt is what answers at a site.
 func machineAt(s Subject) probe.Machine {
 	at := s.Site
@@ -144,7 +164,7 @@ func machineAt(s Subject) probe.Machine {
 	case plan.InDocker, plan.InPodman:
 		return with(at.Kind, "exec", "-i", at.Name, "sh")
 	case plan.OverSSH:
-		return with(slices.Concat([]string{"ssh"}, s.Options, []string{"-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=5", "--", at.Name, "sh"})...)
+		return with(slices.Concat([]string{"ssh"}, s.Options, []string{"-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=5", "--", strings.Trim(at.Name, "[]"), "sh"})...)
 	case plan.InCluster:
 		return with(slices.Concat(s.kubectl(), []string{"exec", "-i", at.Name, "--", "sh"})...)
 	}
@@ -199,8 +219,10 @@ func (q *inquiry) devices(ctx context.Context, a probe.Answers) {
 	if unread := q.out.ReadDevices(a); unread != "" {
 		q.note(unreadNPUs, "line", secret.Mask(q.Secrets.Hide(unread)))
 	}
-	if asks := q.out.BoardAsks(); asks != nil && q.Asked {
-		q.out.ReadBoard(q.ask(ctx, "", asks))
+	if asks := q.out.DetailAsks(); asks != nil && q.Asked {
+		for _, u := range q.out.ReadDetails(q.ask(ctx, "", asks)) {
+			q.note(unreadDetail, "program", u.Program, "line", secret.Mask(q.Secrets.Hide(u.Line)))
+		}
 	}
 }
 
@@ -219,7 +241,7 @@ func (q *inquiry) run(ctx context.Context) {
 	defer q.devices(ctx, a)
 	q.container(ctx, environment.ContainerID(a.Text("cgroup")))
 	if !found {
-		port := portOf(q.URL)
+		port := q.port()
 		if q.Site.Kind == plan.ByPID {
 			port = 0
 		}
@@ -261,6 +283,9 @@ func (q *inquiry) process(ctx context.Context, pid int, a probe.Answers) {
 	name := environment.ModelName(p.Args)
 	folders := environment.ModelFolders(p, name)
 	asks := slices.Concat(environment.AscendAsks(p), environment.ToolkitAsks, environment.ModelAsks(folders))
+	if sites != nil {
+		asks = append(asks, environment.ModuleAsks(p)...)
+	}
 	for _, site := range sites {
 		asks = append(asks, below("metadata", probe.Lines, site, "*.dist-info/METADATA"), below("source", probe.Text, site, "*.dist-info/direct_url.json"))
 	}
@@ -278,7 +303,7 @@ func (q *inquiry) process(ctx context.Context, pid int, a probe.Answers) {
 		if sites != nil {
 			q.out.Python = environment.PythonVersion(exe, lines)
 		}
-		q.trees(ctx, root, append(environment.ReadSources(b.All("source")), environment.Tree{Path: p.Dir}))
+		q.trees(ctx, root, slices.Concat(environment.ReadModule(p, b), environment.ReadSources(b.All("source")), environment.VersionTrees(q.out.Packages)))
 	}
 	own := environment.Hide(p, q.Secrets)
 	q.out.Process = p

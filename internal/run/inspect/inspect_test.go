@@ -338,6 +338,29 @@ func TestAProcessThatEnds(t *testing.T) {
 	leaks(t, e)
 }
 
+// A server that was started in a checkout of something else has the commit that its package's version names, or none.
+func TestStartedInACheckout(t *testing.T) {
+	s := serve(t)
+	site := filepath.Join(s.dir, "venv/lib/python3.11/site-packages/vllm-0.11.0.dist-info")
+	if err := os.Remove(filepath.Join(site, "direct_url.json")); err != nil || !s.commit(t) {
+		t.Skip("no git:", err)
+	}
+	if err := os.Rename(filepath.Join(s.dir, "tree/.git"), filepath.Join(s.dir, ".git")); err != nil {
+		t.Fatal(err)
+	}
+	for version, want := range map[string]string{"0.11.0": "", "0.11.1.dev3+g3cf059a72.cu129": "3cf059a72"} {
+		write(t, filepath.Join(site, "METADATA"), "Metadata-Version: 2.1\nName: vllm\nVersion: "+version+"\n")
+		e, _ := Server(t.Context(), Subject{Site: plan.Site{Kind: plan.ByPID, Name: fmt.Sprint(s.pid)}, Asked: true, limit: unhurried})
+		got := ""
+		for _, tree := range e.Trees {
+			got += tree.Commit
+		}
+		if got != want {
+			t.Errorf("%s: %+v", version, e.Trees)
+		}
+	}
+}
+
 // The commit of a server elsewhere can be told by a tree that is here.
 func TestATreeForAServerElsewhere(t *testing.T) {
 	s := serve(t)

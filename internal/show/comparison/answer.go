@@ -44,7 +44,7 @@ func Answer(c compare.Comparison, l *words.Language, advice []string) view.Compa
 // answer is a workload for the page. asked are the figures that somebody asks for.
 func (w Phrases) answer(load compare.Workload, number int, asked []string) view.ComparedLoad {
 	out := view.ComparedLoad{
-		Name: w.LoadName(load, number), Further: load.Further, Notes: said(append(nonempty(w.line("label.tables", w.tablePlaces(load))), w.remarks(load, load.Rows)...)...),
+		Name: w.LoadName(load, number), Further: load.Further, Idle: load.Idle, Notes: said(append(nonempty(w.line("label.tables", w.tablePlaces(load))), w.remarks(load, load.Rows)...)...),
 		Results: []view.Said{}, Claims: said(w.claims(load)...), Variants: []view.ComparedVariant{}, Differs: []view.Difference{}, Overlays: []view.Overlay{},
 	}
 	if doc.Clean(load.Name) != "" {

@@ -107,7 +107,7 @@ func (w Phrases) standing(c compare.ClaimCheck) (text string, tone doc.Tone) {
 	case len(c.Matches) == 0:
 		return w.Word("claim.absent"), doc.Unclear
 	case !c.Agrees:
-		return w.Word("claim.disagrees", "size", w.claimed(c, c.Matches[0].Relative)), doc.Bad
+		return w.Word("claim.disagrees", "size", w.claimed(c, c.Matches[0])), doc.Bad
 	case c.Stands:
 		return w.Word("claim.proved"), doc.Good
 	}
@@ -122,7 +122,7 @@ func (w Phrases) matches(c compare.ClaimCheck) string {
 	var said, changes []string
 	all := c.Matches[:min(3, len(c.Matches))]
 	for i, m := range all {
-		size := unsigned(w.claimed(c, m.Relative))
+		size := unsigned(w.claimed(c, m))
 		changes = append(changes, w.Word(sizeOf(m, size), "size", size, "other", m.Against))
 		if i == len(all)-1 || all[i+1].Name != m.Name {
 			said = append(said, w.Word("claim.figure", "figure", w.Title(figure.Lookup(m.Name)), "variant", c.Variant, "changes", changes))
@@ -134,13 +134,19 @@ func (w Phrases) matches(c compare.ClaimCheck) string {
 
 func unsigned(s string) string { return strings.TrimLeft(s, "+-") }
 
-// claimed is a change in as many digits as the author of a claim gave.
-func (w Phrases) claimed(c compare.ClaimCheck, v float64) string {
+// claimed is a change in as many digits as the author of a claim gave: relative, or in the unit of the figure if the
+// claim is.
+func (w Phrases) claimed(c compare.ClaimCheck, m compare.ClaimMatch) string {
+	step := c.Claim.Step
+	if c.Claim.Delta != 0 {
+		s := unitOf(compare.Row{Quantity: figure.Lookup(m.Name), Cells: []compare.Cell{{Values: []float64{c.Claim.Delta}}}})
+		return doc.Join(" ", signedDigits(m.Difference*s.factor, decimalsOf(step*s.factor*1.0001, 1, 6)), s.unit)
+	}
 	decimals := 2
-	if step := c.Claim.Step; step > 0 {
+	if step > 0 {
 		decimals = decimalsOf(step*100*1.0001, 1, 6)
 	}
-	return w.percent(percentage(v, decimals))
+	return w.percent(percentage(m.Relative, decimals))
 }
 
 func sizeOf(m compare.ClaimMatch, size string) plan.Code {

@@ -273,13 +273,22 @@ func hide(name, value string) string {
 	return secret.Mask(value)
 }
 
-// serving is what is known of the environment of the server, if that was recorded.
+// serving is what is known of the environments of the processes that served, each after its role where there are
+// several.
 func serving(of func(*environment.Environment) []string) func(NoteRun) []string {
 	return func(r NoteRun) []string {
-		if r.Env.Serving == nil {
-			return nil
+		var all []string
+		for side, e := range r.Env.Sides {
+			facts := doc.Join(" · ", of(e)...)
+			switch {
+			case side == "client" || facts == "":
+			case len(r.Env.Instances) > 0:
+				all = append(all, side+": "+facts)
+			default:
+				all = append(all, facts)
+			}
 		}
-		return of(r.Env.Serving)
+		return []string{strings.Join(all, "; ")}
 	}
 }
 
@@ -301,7 +310,7 @@ func packagesOf(e *environment.Environment) (parts []string) {
 }
 
 func devicesOf(e *environment.Environment) (parts []string) {
-	parts = append(parts, e.Machine.Product, e.Products())
+	parts = append(parts, e.Machine.Product, e.Products(), e.Chip)
 	if e.Driver != "" {
 		parts = append(parts, "driver "+e.Driver)
 	}
@@ -323,13 +332,21 @@ func weightsOf(e *environment.Environment) []string {
 	return []string{m.Architecture, m.DType, m.Quantization, size}
 }
 
-// arguments are the command lines of servers, each with the variables that may matter.
+// arguments are the command lines of servers, each with the variables that may matter, behind its role where there
+// are several.
 func (w *noteWriter) arguments(runs []variantRun) {
 	groups := grouped(runs, func(r NoteRun) string {
-		if r.Env.Serving == nil || r.Env.Serving.Process == nil {
-			return ""
+		var lines []string
+		for side, e := range r.Env.Sides {
+			if side == "client" || e.Process == nil {
+				continue
+			}
+			if len(r.Env.Instances) > 0 {
+				lines = append(lines, "# "+side)
+			}
+			lines = append(lines, secret.Mask(r.AnyPort(startOf(e.Process))))
 		}
-		return secret.Mask(r.AnyPort(startOf(r.Env.Serving.Process)))
+		return strings.Join(lines, "\n")
 	})
 	w.foldGroups("note.arguments", "sh", groups)
 }

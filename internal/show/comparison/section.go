@@ -37,6 +37,9 @@ func (w Phrases) section(load compare.Workload, number int, o Options, asked []s
 	if load.Further > 0 {
 		head = append(head, w.line("label.differs", w.Word("comparison.further", "n", load.Further)))
 	}
+	if load.Idle > 0 {
+		head = append(head, w.line("label.differs", w.Word("comparison.idle", "n", load.Idle)))
+	}
 	if !o.Bare {
 		if !inHeadline(load) {
 			head = append(head, w.results(load)...)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -109,8 +110,8 @@ func (b *briefly) trouble() {
 		b.field(b.Word("report.server"), b.counters(c)...)
 	}
 	b.cache(b.s)
-	if used := b.s.Resources; used != nil && used.Devices != nil && doc.Join("", b.throttled(used.Devices.Throttled)...) != "" {
-		b.field(b.Word("report.device"), b.devices(used.Devices)...)
+	if used := b.s.Resources; used != nil && used.Devices != nil && len(used.Devices.Throttled) > 0 {
+		b.deviceRows(used.Devices, b.s.Run.Env.Serving)
 	}
 	if q := b.s.Requests; q.Failed > 0 {
 		var classes []string
@@ -158,20 +159,18 @@ func (b *briefly) table() doc.Grid {
 // minor are notes that explain a figure without changing what it means, or that the first lines have.
 var minor = []plan.Code{
 	"report.few-values", "report.chunk-tokens", "report.chunks-merged", "report.chunks-bundled", "report.bounded", "report.no-schedule",
-	"report.illustrative", "report.profile-error",
+	"report.illustrative", "report.profile-error", "report.no-interval",
 }
+
+// urgency puts notes first by which the figures are of something else, and last what is as expected, or has its
+// place in the title of the table.
+var urgency = map[plan.Code]int{"run.prompts-cached": 1, "run.warmed-up": -1, "run.warmed-up-briefly": -1, "report.not-steady": -2}
 
 // notes are those that change what the figures mean, as many as there is room for, and how many are left out.
 func (b *briefly) notes(room int) doc.List {
 	all := b.footnotes(b.s)
 	shown := slices.DeleteFunc(slices.Clone(all), func(m plan.Message) bool { return slices.Contains(minor, m.Code) })
-	last := func(m plan.Message) int { // the title of the table has it too
-		if m.Code == "report.not-steady" {
-			return 1
-		}
-		return 0
-	}
-	slices.SortStableFunc(shown, func(a, b plan.Message) int { return last(a) - last(b) })
+	slices.SortStableFunc(shown, func(a, b plan.Message) int { return cmp.Compare(urgency[b.Code], urgency[a.Code]) })
 	shown = shown[:min(len(shown), max(0, room-1))]
 	l := doc.List{}
 	for _, m := range shown {
@@ -183,7 +182,7 @@ func (b *briefly) notes(room int) doc.List {
 	}
 	more := b.wordIf(len(all) > len(shown) || len(b.s.Tenants)+len(b.s.Turns) > 0, "brief.more",
 		"notes", len(all)-len(shown), "turns", len(b.s.Turns) > 0, "tenants", len(b.s.Tenants) > 0)
-	if last := doc.Join(" · ", short, more); last != "" {
+	if last := doc.Join(" · ", short, b.wordIf(b.invalid || b.void, "brief.unbelievable"), more); last != "" {
 		l = append(l, last)
 	}
 	return l

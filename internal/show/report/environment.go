@@ -15,7 +15,7 @@ import (
 
 // Environment shows one side of a run; all of its packages and variables, or those that matter.
 func Environment(w io.Writer, e *environment.Environment, all bool) error {
-	rows := environmentRows(e)
+	rows := environmentRows(e, all)
 	if p := e.Process; p != nil {
 		rows = append(rows, processRows(p)...)
 	}
@@ -29,7 +29,7 @@ func Environment(w io.Writer, e *environment.Environment, all bool) error {
 	return doc.Columns(w, rows)
 }
 
-func environmentRows(e *environment.Environment) (rows [][]string) {
+func environmentRows(e *environment.Environment, all bool) (rows [][]string) {
 	m := e.Machine
 	add := func(name string, parts ...string) {
 		if value := doc.Join(" · ", parts...); value != "" {
@@ -53,6 +53,15 @@ func environmentRows(e *environment.Environment) (rows [][]string) {
 	add("devices", e.Products(), e.Chip, titled("driver ", e.Driver))
 	for _, d := range e.Devices {
 		add("  "+d.ID, d.Product, gib(d.Memory), titled("firmware ", d.Firmware), d.PowerCap, d.UUID)
+	}
+	for _, p := range e.Ports {
+		add("  port "+p.Device, titled("link ", p.Link), p.Speed, p.Address)
+	}
+	add("topology", e.Topology.String())
+	if all && e.Topology != nil {
+		for _, row := range e.Topology.Rows {
+			add("", row)
+		}
 	}
 	for _, t := range e.Toolkits {
 		add(t.Name, t.Version)

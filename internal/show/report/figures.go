@@ -119,10 +119,28 @@ func (r *report) row(name string, d metrics.Distribution) {
 		figures = append(figures, ms(p.Value)+r.mark(p))
 	}
 	r.figures(append(figures, ms(d.Max), fmt.Sprint(d.N))...)
+	r.within(d)
 	if d.Bounds != nil {
 		r.bounded = true
 		r.bound(r.Word("report.at-least"), d.Bounds.Low)
 		r.bound(r.Word("report.at-most"), d.Bounds.High)
+	}
+}
+
+// within is a row of how far the mean and the percentiles can be from those of a load that goes on.
+func (r *report) within(d metrics.Distribution) {
+	half := func(i *metrics.Interval, v float64) string {
+		if i == nil {
+			return ""
+		}
+		return "±" + ms(max(v-i.Low, i.High-v)) + " "
+	}
+	figures, some := []string{"   " + r.Word("report.interval"), strings.TrimSpace(half(d.MeanInterval, d.Mean)), ""}, d.MeanInterval != nil
+	for _, p := range d.Percentiles {
+		figures, some = append(figures, half(p.Interval, p.Value)), some || p.Interval != nil
+	}
+	if some {
+		r.figures(figures...)
 	}
 }
 

@@ -3,15 +3,18 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/resources"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/environment"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/doc"
+	"github.com/pitot-bench/pitot/internal/show/plain"
 )
 
 // failures are listed by class, most frequent first, in the words of the first of each.
@@ -56,6 +59,7 @@ func (r *report) footnotes(s metrics.Summary) []plan.Message {
 	r.noteIf(missing > 0 && !measured, "report.no-record", "requests", missing, "planned", s.Requests.Planned)
 	r.noteIf(len(r.short) > 0, "report.few-values", "wanted", r.wanted())
 	r.noteIf(!s.Steady.Why.IsZero(), "report.not-steady", "why", s.Steady.Why)
+	r.noteIf(!s.Steady.NoIntervals.IsZero(), "report.no-interval", "why", s.Steady.NoIntervals)
 	if g := s.Goodput; g != nil {
 		r.noteIf(!g.Unsettled.IsZero() && g.Unsettled.Code != s.Steady.Why.Code, "report.slo-open", "why", g.Unsettled)
 	}
@@ -151,8 +155,10 @@ func (r *report) machine(s metrics.Summary) {
 	if used == nil {
 		return
 	}
-	r.field(r.Word("report.device"), r.devices(used.Devices)...)
-	if e := used.Energy; e != nil && e.Method != resources.Unknown {
+	if used.Devices != nil {
+		r.deviceRows(used.Devices, s.Run.Env.Serving)
+	}
+	if e := used.Energy; e != nil && e.Method != resources.Unknown && e.Method != resources.Short {
 		r.field(r.Word("report.energy"), r.energy(*e, s.Tokens.Output)...)
 	}
 }
@@ -189,39 +195,81 @@ func (r *report) serverLoad(s resources.ServerLoad) (parts []string) {
 	return parts
 }
 
-func (r *report) devices(d *resources.Devices) (parts []string) {
-	if d == nil {
-		return nil
+// deviceRows are a row on devices and, where one was at its power limit, one on that.
+func (r *report) deviceRows(d *resources.Devices, serving *environment.Environment) {
+	r.field(r.Word("report.device"), r.devices(d, serving)...)
+	if capped := r.capped(d.Capped); capped != "" {
+		r.field("", capped)
 	}
-	parts = append(parts, r.Word("report.devices", "devices", d.Count))
+}
+
+// devices are what is known of them beside their number; nothing if nothing is.
+func (r *report) devices(d *resources.Devices, serving *environment.Environment) (parts []string) {
 	if d.Utilization != nil {
 		parts = append(parts, r.Word("report.busy", "share", *d.Utilization))
 	}
 	if d.Power != nil {
 		parts = append(parts, r.Word("report.power", "power", *d.Power))
 	}
+	parts = append(parts, r.clock(d))
 	if d.Temperature != nil {
 		parts = append(parts, r.Word("report.hottest", "temperature", *d.Temperature))
 	}
 	if d.MemoryUse != nil {
 		parts = append(parts, r.Word("report.memory", "used", *d.MemoryUsed/(1<<30), "share", *d.MemoryUse))
 	}
-	return append(parts, r.throttled(d.Throttled)...)
+	parts = append(parts, r.throttled(d.Throttled))
+	if doc.Join("", parts...) == "" {
+		return nil
+	}
+	return append([]string{r.Word("report.devices", "devices", d.Count), product(serving)}, parts...)
 }
 
-// throttled are the device that was held down longest for a serious reason, and the longest time at
-// a power limit, where full load is all the time.
-func (r *report) throttled(all []resources.Throttled) []string {
-	serious, limited := "", ""
+// product is the name of the devices of a machine that has one kind of them.
+func product(e *environment.Environment) string {
+	if e == nil || len(e.Devices) == 0 {
+		return ""
+	}
+	name := e.Devices[0].Product
+	if slices.ContainsFunc(e.Devices, func(d environment.Device) bool { return d.Product != name }) {
+		return ""
+	}
+	return plain.Line(name)
+}
+
+// clock is the mean clock of devices, beside the highest that they could have, and the lowest. That of an NPU is
+// known only now and then.
+func (r *report) clock(d *resources.Devices) string {
+	if d.Clock == nil || d.ClockMin == nil || d.BusyClock != nil {
+		return ""
+	}
+	low := r.wordIf(math.Round(*d.ClockMin/1e6) < math.Round(*d.Clock/1e6), "report.clock-low", "low", *d.ClockMin/1e6)
+	if d.ClockLimit == nil || math.Round(*d.Clock/1e6) >= math.Round(*d.ClockLimit/1e6) {
+		return doc.Join(", ", r.Word("report.clock", "clock", *d.Clock/1e6), low)
+	}
+	of := r.Word("report.clock-of", "clock", *d.Clock/1e6, "limit", *d.ClockLimit/1e6, "drop", 1 - *d.Clock / *d.ClockLimit)
+	return doc.Join(", ", of, low)
+}
+
+// throttled is the device that was held down longest for a serious reason.
+func (r *report) throttled(all []resources.Throttled) string {
 	for _, held := range all { // the longest first
-		switch grave := telemetry.SeriousThrottling(held.Reason); {
-		case grave && serious == "":
-			serious = r.Word("report.throttled", "device", held.Device, "time", held.Seconds, "reason", held.Reason)
-		case !grave && limited == "":
-			limited = r.Word("report.power-limited", "time", held.Seconds)
+		if telemetry.SeriousThrottling(held.Reason) {
+			return r.Word("report.throttled", "device", held.Device, "time", held.Seconds, "reason", held.Reason)
 		}
 	}
-	return []string{serious, limited}
+	return ""
+}
+
+// capped is how long a device was at its power limit, beside what it drew.
+func (r *report) capped(c *resources.Capped) string {
+	switch {
+	case c == nil:
+		return ""
+	case c.Limit == nil || c.Power == nil || c.Peak == nil:
+		return r.Word("report.power-limited", "time", c.Seconds)
+	}
+	return r.Word("report.power-capped", "time", c.Seconds, "limit", *c.Limit, "power", *c.Power, "peak", *c.Peak)
 }
 
 func (r *report) energy(e resources.Energy, tokens int) []string {
@@ -229,9 +277,14 @@ func (r *report) energy(e resources.Energy, tokens int) []string {
 	if !e.Method.Known() {
 		return []string{r.Word("report.energy-none", "why", how)}
 	}
+	all := r.Word("report.energy-all", "energy", e.Joules/1000, "window", e.Window, "how", how)
+	if e.Error != nil {
+		all = r.Word("report.energy-within", "energy", e.Joules/1000, "error", *e.Error, "window", e.Window, "how", how)
+	}
 	net, known := e.Net()
 	return []string{
-		r.Word("report.energy-all", "energy", e.Joules/1000, "window", e.Window, "how", how),
+		all,
+		r.wordIf(e.Loaded, "report.energy-loaded"),
 		r.wordIf(e.Dies != "", plan.Code("energy-dies."+string(cmp.Or(e.Dies, resources.OfCard)))),
 		r.wordIf(e.PerToken > 0, "report.energy-token", "energy", e.PerToken),
 		r.wordIf(known && tokens > 0, "report.energy-net", "energy", net/float64(tokens)),

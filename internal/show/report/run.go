@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
+	"github.com/pitot-bench/pitot/internal/record/environment"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plain"
@@ -64,11 +65,7 @@ func showRun(w io.Writer, t *trace.Trace, l *words.Language) {
 		}
 		line("command", "pitot "+strings.Join(run.Env.Invocation, " "))
 	}
-	for _, f := range run.Env.Serving.Facts() {
-		if f.Main {
-			line("server "+plain.Line(f.Name), f.Value)
-		}
-	}
+	showServers(line, run)
 	if v := run.Verdict; v == nil {
 		line("verdict", "–")
 	} else {
@@ -79,6 +76,26 @@ func showRun(w io.Writer, t *trace.Trace, l *words.Language) {
 	}
 	for _, n := range run.Notes {
 		line("note", l.Say(n))
+	}
+}
+
+// showServers tells the environments of the processes that served: all that may explain a difference.
+func showServers(line func(name, value string), run trace.Run) {
+	for side, e := range run.Env.Sides {
+		hidden := 0
+		for _, f := range e.Facts() {
+			variable, isVariable := strings.CutPrefix(f.Name, "env.")
+			switch {
+			case side == "client":
+			case isVariable && environment.Idle(variable), !f.Main && strings.HasPrefix(f.Name, "package."):
+				hidden++
+			default:
+				line(side+" "+plain.Line(f.Name), f.Value)
+			}
+		}
+		if hidden > 0 {
+			line(side+" others", fmt.Sprintf("%d more in packages and variables (runs export has all)", hidden))
+		}
 	}
 }
 

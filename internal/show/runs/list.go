@@ -129,11 +129,18 @@ func Since(text string, now time.Time) (time.Time, error) {
 // longestValue is how many columns a value takes.
 const longestValue = 60
 
-// Differences prints what differs between two runs, side by side, the main ones first.
-func Differences(w io.Writer, pair [2]trace.Run, found []compare.Difference, l *words.Language) error {
+// Differences prints what differs between two runs, side by side, the main ones first; without all it counts the
+// variables that never matter.
+func Differences(w io.Writer, pair [2]trace.Run, found []compare.Difference, all bool, l *words.Language) error {
 	rows := [][]string{{"", named(pair[0]), named(pair[1])}}
-	main := false
+	main, idle := false, 0
 	for _, d := range found {
+		if d.Idle && !all {
+			if known := !d.Values[0].IsZero() && !d.Values[1].IsZero(); known {
+				idle++
+			}
+			continue
+		}
 		if main && !d.Main {
 			rows = append(rows, []string{""})
 		}
@@ -147,33 +154,53 @@ func Differences(w io.Writer, pair [2]trace.Run, found []compare.Difference, l *
 		}
 		rows = append(rows, row)
 	}
-	if len(found) == 0 {
+	if len(rows) == 1 {
 		rows = [][]string{{l.Word("differences.none")}}
 	}
 	if err := doc.Columns(w, rows); err != nil {
 		return err
 	}
-	for _, side := range []struct {
-		code plan.Code
-		has  func(trace.Run) bool
-	}{
-		{"differences.no-server", func(r trace.Run) bool { return r.Env.Serving != nil }},
-		{"differences.no-client", func(r trace.Run) bool { return r.Env.Client != nil }},
-	} {
-		var without []string
-		for _, r := range pair {
-			if !side.has(r) {
-				without = append(without, named(r))
-			}
-		}
-		if without == nil {
-			continue
-		}
-		if _, err := fmt.Fprintln(w, l.Word(side.code, "runs", without)); err != nil {
+	notes := unknownSides(pair, l)
+	if idle > 0 {
+		notes = append([]string{l.Word("differences.idle", "n", idle)}, notes...)
+	}
+	for _, note := range notes {
+		if _, err := fmt.Fprintln(w, note); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// unknownSides says which environments are not known of one of two runs: that of the server or of the client, or one
+// that the other run has.
+func unknownSides(pair [2]trace.Run, l *words.Language) (notes []string) {
+	sides := []string{"server", "client"}
+	for _, r := range pair {
+		for side := range r.Env.Sides {
+			if !slices.Contains(sides, side) {
+				sides = append(sides, side)
+			}
+		}
+	}
+	for _, side := range sides {
+		var without []string
+		for _, r := range pair {
+			if r.Env.Side(side) == nil {
+				without = append(without, named(r))
+			}
+		}
+		switch {
+		case without == nil:
+		case side == "server":
+			notes = append(notes, l.Word("differences.no-server", "runs", without))
+		case side == "client":
+			notes = append(notes, l.Word("differences.no-client", "runs", without))
+		default:
+			notes = append(notes, l.Word("differences.no-role", "runs", without, "role", side))
+		}
+	}
+	return notes
 }
 
 func text(v plan.Message, l *words.Language) string {

@@ -80,9 +80,10 @@ type ComparedLoad struct {
 	Results  []Said            `json:"results"`  // the bottom lines, of runs that no experiment made
 	Claims   []Said            `json:"claims"`   // what an author stated, held against the figures
 	// Differs are the differences other than the variant, those that explain most first; Further is
-	// how many more facts of the environment differ.
+	// how many more facts of the environment differ, and Idle how many variables that never matter.
 	Differs  []Difference  `json:"differs"`
 	Further  int           `json:"further"`
+	Idle     int           `json:"idle"`
 	Rows     []ComparedRow `json:"rows"`
 	Notes    []Said        `json:"notes"` // noise, drift, order, what a reader has to know, definitions
 	Overlays []Overlay     `json:"overlays"`

@@ -39,12 +39,31 @@ type Known struct {
 	Doubt func(metric, statistic string) plan.Message
 }
 
+// requestsOf counts the records of a run, or takes the counts of a table that has none.
+func requestsOf(k Known) Requests {
+	l := k.Listing
+	r := Requests{Planned: max(l.Requests, l.Records), Sent: l.Records, OK: l.Records - max(0, l.Failed), Failed: max(0, l.Failed)}
+	if k.Run.Origin == nil || l.Records > 0 {
+		return r
+	}
+	for _, f := range k.Figures {
+		switch f.Name {
+		case figure.RequestsOK:
+			r.OK = int(f.Value)
+		case figure.RequestsFailed:
+			r.Failed = int(f.Value)
+		}
+	}
+	r.Sent = r.OK + r.Failed
+	return r
+}
+
 // NewRun makes the answer, without secrets that texts of others may have.
 func NewRun(k Known, lang *words.Language) Run {
 	w := writer{lang}
 	r := Run{
 		Row: NewRow(k.Listing, lang), Verdict: w.verdict(k), Figures: w.figures(k),
-		Requests: Requests{Planned: max(k.Listing.Requests, k.Listing.Records), Sent: k.Listing.Records, OK: k.Listing.Records - max(0, k.Listing.Failed), Failed: max(0, k.Listing.Failed)},
+		Requests: requestsOf(k),
 		Failures: []Failure{}, Fleet: w.fleet(k.Run), Notes: []string{}, Plan: w.plan(k.Run), Environment: w.environment(k.Run),
 		Commands: append([]Command{}, k.Commands...), Predicted: w.predicted(k.Run),
 	}
@@ -275,6 +294,11 @@ func (w writer) environment(run trace.Run) []Group {
 	}
 	w.group(&all, "view.env.server", append(server, factsOf(e.Serving, true)...))
 	w.group(&all, "view.env.server-more", factsOf(e.Serving, false))
+	for _, i := range e.Instances {
+		if facts := append(factsOf(i, true), factsOf(i, false)...); len(facts) > 0 {
+			all = append(all, Group{Title: w.Word("view.env.instance", "role", i.Role), Fields: facts})
+		}
+	}
 	w.group(&all, "view.env.client", append(client, command...))
 	w.group(&all, "view.env.client-machine", append(factsOf(e.Client, true), factsOf(e.Client, false)...))
 	return all

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/environment"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -40,6 +41,22 @@ func figureOf(t *testing.T, r Run, name string) Figure {
 		t.Fatalf("no %s: %+v", name, r.Figures)
 	}
 	return r.Figures[i]
+}
+
+// A table without records has counts of its own; processes of a deployment are groups under their roles.
+func TestATableOfADeployment(t *testing.T) {
+	k := measured()
+	k.Listing.Records, k.Listing.Failed, k.Run.Origin = 0, -1, &trace.Origin{}
+	k.Figures = append(k.Figures, trace.ReportedFigure{Name: "requests.failed", Value: 2})
+	k.Run.Env.Instances = []*environment.Environment{{Role: "prefill", Driver: "25.5.1"}}
+	r := NewRun(k, words.In("en"))
+	if r.Requests != (Requests{Planned: 50, Sent: 50, OK: 48, Failed: 2}) {
+		t.Errorf("%+v", r.Requests)
+	}
+	i := slices.IndexFunc(r.Environment, func(g Group) bool { return g.Title == "Server, prefill" })
+	if i < 0 || len(r.Environment[i].Fields) != 1 {
+		t.Errorf("%+v", r.Environment)
+	}
 }
 
 func TestARun(t *testing.T) {

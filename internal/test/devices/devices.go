@@ -44,9 +44,10 @@ type Fake struct {
 	Period   time.Duration // between samples; 0: as the arguments say
 	Samples  int           // before Then
 	Then     Then
-	Text     string // a recording, line by line at each period, in place of samples
-	Starts   string // a file that gets a line at each start of a process, its arguments
-	Alive    string // a named pipe that a process that samples holds open for writing as long as it lives
+	Replay   time.Time // the beginning of the log of H200, which nvidia-smi repeats in place of Power; zero: Power
+	Text     string    // a recording, line by line at each period, in place of samples
+	Starts   string    // a file that gets a line at each start of a process, its arguments
+	Alive    string    // a named pipe that a process that samples holds open for writing as long as it lives
 }
 
 // Then is what a program does after some samples.

@@ -109,7 +109,7 @@ func (f Fake) program(args []string) (once string, sample func(now time.Time, n 
 		ms, _ := strconv.Atoi(flag("--loop-ms"))
 		fields := strings.Split(flag("--query-gpu"), ",")
 		for _, field := range fields {
-			if f.Old && field == instant {
+			if f.Old && (field == instant || field == average) {
 				return fmt.Sprintf("Field %q is not a valid field to query.\n", field), nil, 0
 			}
 		}
@@ -133,6 +133,7 @@ func (f Fake) program(args []string) (once string, sample func(now time.Time, n 
 // Fields of nvidia-smi that came with newer drivers, and the form of a UUID.
 const (
 	instant = "power.draw.instant"
+	average = "power.draw.average"
 	events  = "clocks_event_reasons.active"
 	uuid    = "GPU-00000000-0000-0000-0000-%012d"
 )
@@ -151,11 +152,12 @@ func (f Fake) help() string {
 	names := []string{
 		"timestamp", "index", "uuid", "utilization.gpu", "memory.used", "memory.total", `clocks.current.sm" or "clocks.sm`,
 		`clocks.current.memory" or "clocks.mem`, "power.draw", "power.limit", "temperature.gpu",
+		"clocks.max.sm",
 	}
 	if f.Old {
 		names = append(names, "clocks_throttle_reasons.active")
 	} else {
-		names = append(names, instant, events+`" or "clocks_throttle_reasons.active`)
+		names = append(names, instant, average, events+`" or "clocks_throttle_reasons.active`)
 	}
 	text := "List of valid properties to query for the switch \"--query-gpu=\":\n\n"
 	for _, name := range names {
@@ -168,11 +170,21 @@ func (f Fake) nvidia(fields []string, now time.Time) (rows []string) {
 	for i := range f.Devices {
 		cell := map[string]string{
 			"timestamp": now.UTC().Format("2006/01/02 15:04:05.000"), "index": strconv.Itoa(i), "uuid": fmt.Sprintf(uuid, i),
-			"utilization.gpu": strconv.Itoa(f.Busy), "memory.used": "512", "memory.total": "81559", "clocks.sm": "1980", "clocks.mem": "2619",
+			"utilization.gpu": strconv.Itoa(f.Busy), "memory.used": "512", "memory.total": "81559", "clocks.sm": "1980", "clocks.max.sm": "1980", "clocks.mem": "2619",
 			"power.draw": fmt.Sprintf("%.2f", f.Power.Watts(now)), "power.limit": "700.00", "temperature.gpu": "41",
 			events: "0x0000000000000004", "clocks_throttle_reasons.active": "0x0000000000000048",
 		}
-		cell[instant] = cell["power.draw"]
+		if !f.Old { // a mean of the last second, as since Ampere
+			cell[instant], cell["power.draw"] = cell["power.draw"], fmt.Sprintf("%.2f", f.Power.Joules(now.Add(-time.Second), now))
+		}
+		if !f.Replay.IsZero() {
+			row := H200At(now.Sub(f.Replay))
+			cell["power.draw"], cell[instant], cell["clocks.sm"] = fmt.Sprintf("%.2f", row.Mean), fmt.Sprintf("%.2f", row.Instant), fmt.Sprintf("%.0f", row.Clock)
+			if !row.Capped {
+				cell[events] = "0x0000000000000000"
+			}
+		}
+		cell[average] = cell["power.draw"]
 		var cells []string
 		for _, field := range fields {
 			cells = append(cells, cell[field])

@@ -28,6 +28,7 @@ type amount struct {
 	share       bool
 	sign        byte   // + or -; 0 if none stands there
 	way         string // by a word or an arrow beside it
+	ratio       ratio  // of a factor
 }
 
 var (
@@ -198,7 +199,14 @@ func (a amount) change(head string, latency bool, was, is *float64) (change, ste
 	if was != nil && is != nil {
 		shown = *is - *was
 	}
+	if !a.share && a.way == "" && (a.ratio != notRatio || way == "" && shown != 0) {
+		return a.quotient(was, is)
+	}
 	if !a.share {
+		return a.factor(way, latency, shown)
+	}
+	if way == "better" && latency && a.sign != '-' && (a.value >= 100 || shown < 0 && isClose(*was / *is - 1, a.value/100) && !isClose(-shown / *was, a.value/100)) {
+		a.value, a.step = 1+a.value/100, a.step/100 // a gain of speed
 		return a.factor(way, latency, shown)
 	}
 	v, step := a.value/100, a.step/100
@@ -222,14 +230,9 @@ func isClose(a, b float64) bool { return math.Abs(a-b) < 0.01 }
 
 func (a amount) factor(way string, latency bool, shown float64) (change, step float64, ok bool) {
 	switch {
-	case a.value <= 0 || way == "worse":
+	case a.value <= 0 || way == "worse", a.value == 1 && shown == 0: // the baseline's own row
 		return 0, 0, false
 	case latency && way == "better", way == "down":
-		return 1/a.value - 1, a.step / (a.value * a.value), true
-	case latency && way == "" && shown != 0 && a.value != 1: // which of both it divides is not said
-		if (shown > 0) == (a.value > 1) {
-			return a.value - 1, a.step, true
-		}
 		return 1/a.value - 1, a.step / (a.value * a.value), true
 	case latency && way == "":
 		return 0, 0, false

@@ -13,8 +13,10 @@
 // that only one layout is read: heads name metrics, and what stands ahead of them in a row tells variants and loads
 // apart.
 //
-// What is not certain is left out: a latency whose unit neither its label, its cell nor another label of the same
-// metric states; a bound, a range or a target; throughput per user or per GPU; a change whose direction neither a
+// Where neither heads nor rows name a metric, that of the heading or the label above the table is meant. A latency of
+// which neither its label, its cell nor another label of the same metric states the unit is Unscaled.
+//
+// What is not certain is left out: a bound, a range or a target; throughput per user or per GPU; a change whose direction neither a
 // sign, a word nor the values show. A table of which nothing is left is no Table: definitions, accuracies and
 // matrices of features give none.
 //
@@ -38,6 +40,8 @@ type Table struct {
 	Tool        string // whose console it is: aiperf, guidellm ...; "" if that is not known
 	Results     []Result
 	Changes     []Change
+	Captioned   bool // the line above it names its metric
+	Unnamed     bool // it has times and does not say of which metric
 }
 
 // A Result is the figures of one variant at one load. Rows that nothing tells apart are separate results.
@@ -46,6 +50,8 @@ type Result struct {
 	Variant string    // as the head or the row names it; "" if nothing does
 	Load    []Setting // in the order of the table
 	Figures []trace.ReportedFigure
+	// Unscaled are latencies of which the table does not state the unit, as printed.
+	Unscaled []trace.ReportedFigure
 }
 
 // A Setting is a cell that describes the load: concurrency, rate, requests, input-length, output-length, batch-size,
@@ -91,9 +97,9 @@ type Scanner struct {
 	open    *draft // nil between tables
 	last    int    // line
 	above   []string
+	fresh   int // lines of above since the last table
 	done    []Table
-	figures int  // of done
-	closed  bool // the text has ended
+	figures int // of done
 }
 
 // A draft is a table that is being scanned.
@@ -101,6 +107,7 @@ type draft struct {
 	form        form
 	first, last int
 	above       []string // the lines right above
+	fresh       int      // how many of them stand below the table before
 	rows        []row
 	results     []Result // of statements
 	heads       int      // rows of the head, once a rule has ended it
@@ -136,9 +143,12 @@ func (s *Scanner) Line(n int, text string) (inside bool) {
 		return s.open.sure && s.open.last == n
 	}
 	s.end()
-	s.open = start(n, text, s.above)
+	if s.open = start(n, text, s.above); s.open != nil {
+		s.open.fresh = s.fresh
+	}
 	if t := strings.TrimSpace(text); t != "" {
 		s.above = append(s.above[max(0, len(s.above)-2):], clip(t))
+		s.fresh = min(s.fresh+1, len(s.above))
 	}
 	if s.open == nil {
 		return false
@@ -158,25 +168,17 @@ func (s *Scanner) First() int {
 	return s.open.first
 }
 
-// Take returns the tables that have ended since the last call, except one that a console may go on with in the next
-// lines.
+// Take returns the tables that have ended since the last call.
 func (s *Scanner) Take() []Table {
-	ended := len(s.done)
-	if i := ended - 1; i >= 0 && !s.closed && s.done[i].Tool != "" && s.last-s.done[i].Last <= nextTable {
-		ended--
-	}
-	done := s.done[:ended:ended]
-	s.done, s.figures = slices.Clone(s.done[ended:]), 0
+	done := s.done
+	s.done, s.figures = nil, 0
 	return done
 }
 
 // Close ends the table that is open: the text has no more lines.
-func (s *Scanner) Close() {
-	s.end()
-	s.closed = true
-}
+func (s *Scanner) Close() { s.end() }
 
-// end reads the open table. One that continues the console before it is joined to that.
+// end reads the open table.
 func (s *Scanner) end() {
 	d := s.open
 	s.open = nil
@@ -187,64 +189,26 @@ func (s *Scanner) end() {
 	if !ok {
 		return
 	}
-	s.figures += len(t.Changes)
+	s.figures, s.fresh = s.figures+len(t.Changes), 0
 	for _, r := range t.Results {
 		s.figures += len(r.Figures)
-	}
-	if i := len(s.done) - 1; i >= 0 && s.done[i].join(t) {
-		return
 	}
 	s.done = append(s.done, t)
 }
 
-// nextTable is within how many lines a console begins its next table.
-const nextTable = 6
-
-// join adds the table that a console prints next, of the same results.
-func (t *Table) join(next Table) bool {
-	if t.Tool == "" || t.Tool != next.Tool || next.First-t.Last > nextTable || len(t.Results) != len(next.Results) {
-		return false
-	}
-	for i, r := range t.Results {
-		other := next.Results[i]
-		if r.Variant != other.Variant || r.repeats(other) || !consistent(r.Load, other.Load) {
-			return false
-		}
-	}
-	for i := range t.Results {
-		r, other := &t.Results[i], next.Results[i]
-		r.Figures = append(r.Figures, other.Figures...)
-		for _, s := range other.Load {
-			r.set(s)
-		}
-	}
-	t.Changes = append(t.Changes, next.Changes...)
-	t.Last = next.Last
-	return true
-}
-
 // repeats reports whether the results have a figure in common.
 func (r Result) repeats(other Result) bool {
-	return slices.ContainsFunc(other.Figures, func(f trace.ReportedFigure) bool { return r.has(f.Name) })
+	return slices.ContainsFunc(other.Figures, func(f trace.ReportedFigure) bool { return r.Has(f.Name) })
 }
 
-func (r Result) has(name string) bool {
-	return slices.ContainsFunc(r.Figures, func(f trace.ReportedFigure) bool { return f.Name == name })
+// Has reports whether the result has a figure.
+func (r Result) Has(name string) bool {
+	return slices.ContainsFunc(slices.Concat(r.Figures, r.Unscaled), func(f trace.ReportedFigure) bool { return f.Name == name })
 }
 
-// set adds a setting; the first of a name counts.
-func (r *Result) set(s Setting) {
+// Set adds a setting; the first of a name counts.
+func (r *Result) Set(s Setting) {
 	if !slices.ContainsFunc(r.Load, func(o Setting) bool { return o.Name == s.Name }) {
 		r.Load = append(r.Load, s)
 	}
-}
-
-// consistent reports whether no setting has two values.
-func consistent(a, b []Setting) bool {
-	for _, s := range a {
-		if slices.ContainsFunc(b, func(o Setting) bool { return o.Name == s.Name && o.Value != s.Value }) {
-			return false
-		}
-	}
-	return true
 }

@@ -21,6 +21,7 @@ type label struct {
 	pair     bool      // of input and output length
 	settings []Setting // that it states with their values
 	change   bool      // the cells are changes
+	ratio    ratio     // they are ratios of two values
 	way      string    // of the change
 	foreign  bool      // it names something that is not read: a target, a rate per user
 	latency  bool      // it names a latency, not known which
@@ -115,6 +116,8 @@ func parse(text string) label {
 	if words := directionWords.Find(t); len(words) > 0 {
 		l.way = words[0].Means
 	}
+	l.ratio = ratioOf(blank.text)
+	l.change = l.change || l.ratio != notRatio
 	l.rest = trimRest(underscored(blank.text, l.text))
 	if len(l.settings) > 0 {
 		l.rest = trimRest(vacant.ReplaceAllString(emptied.ReplaceAllString(l.rest, " "), " $1 "))
@@ -248,6 +251,21 @@ func (l *label) readSettings(text, lower string, blank *blanker) {
 			l.metric = ""
 		}
 	}
+}
+
+// Settings are those of the load that a text states with their values: `batch 16`.
+func Settings(text string) []Setting {
+	var l label
+	l.readSettings(text, lexicon.Lower(text), &blanker{text: text})
+	return l.settings
+}
+
+// OnlySettings are those of a text that says nothing else.
+func OnlySettings(text string) []Setting {
+	if l := parse(text); l.rest == "" && l.metric == "" {
+		return l.settings
+	}
+	return nil
 }
 
 // statOnly reports whether the label is nothing but a statistic.

@@ -109,30 +109,6 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A table of a console waits for what the console prints next.
-func TestTake(t *testing.T) {
-	var s Scanner
-	n := 0
-	feed := func(lines ...string) {
-		for _, l := range lines {
-			n++
-			s.Line(n, l)
-		}
-	}
-	feed("| Metric | a |", "|--|--|", "| TTFT (ms) | 5 |", "")
-	if got := s.Take(); len(got) != 1 {
-		t.Errorf("%d tables, want the one that has ended", len(got))
-	}
-	feed("Avg latency: 1.5 seconds", "")
-	if got := s.Take(); len(got) != 0 {
-		t.Errorf("%d tables, want none yet", len(got))
-	}
-	s.Close()
-	if got := s.Take(); len(got) != 1 {
-		t.Errorf("%d tables, want the last", len(got))
-	}
-}
-
 // A log of 10 000 lines, as many lines of tables, and of rows that all have other labels.
 func BenchmarkScanner(b *testing.B) {
 	log := strings.Repeat("INFO 05-10 10:00:00 [loggers.py:111] Engine 000: Avg prompt throughput: 5.4 tokens/s, "+

@@ -131,7 +131,7 @@ func oneResult(all []Result) []Result {
 	first := &all[0]
 	for _, r := range all[1:] {
 		for _, f := range r.Figures {
-			if !first.has(f.Name) {
+			if !first.Has(f.Name) {
 				first.Figures = append(first.Figures, f)
 			}
 		}
@@ -194,7 +194,7 @@ func (r *reader) item(n int, text string) {
 		r.figures(place{line: n, metric: l.metric, stats: l.stats, unit: l.unit}, value)
 	case l.load != "":
 		for _, s := range l.settingsOf(c, true) {
-			r.result(n, "", nil, "").set(s)
+			r.result(n, "", nil, "").Set(s)
 		}
 	}
 }

@@ -24,6 +24,7 @@ type reader struct {
 	row    int            // in Table.Results, where those of the row begin
 	done   []doneRow
 	turned bool // rows named the metrics
+	shares bool // numbers without a unit are shares or errors
 }
 
 // read is what the table says; false if that is nothing.
@@ -39,21 +40,27 @@ func (d *draft) read() (Table, bool) {
 		return Table{}, false
 	}
 	r := newReader(d, toolOf(d, heads, rows))
-	r.rows = rows
+	r.rows, r.shares = rows, d.fresh > 0 && len(d.above) > 0 && inShares.MatchString(d.above[len(d.above)-1])
 	for _, h := range heads {
 		r.heads = append(r.heads, r.label(h))
 	}
+	r.defineRatios(d.above)
 	r.statedUnits()
 	if column, ok := r.metricColumn(); ok {
 		r.turn(column)
+	} else if !slices.ContainsFunc(r.heads[1:], func(h label) bool { return h.metric != "" }) {
+		r.caption(d)
 	}
 	r.readRows()
-	r.table.Results = slices.DeleteFunc(r.table.Results, func(f Result) bool { return len(f.Figures) == 0 })
+	r.table.Results = slices.DeleteFunc(r.table.Results, func(f Result) bool { return len(f.Figures)+len(f.Unscaled) == 0 })
 	if r.tool == guidellm {
 		strategies(r.table.Results)
 	}
-	return r.table, len(r.table.Results)+len(r.table.Changes) > 0
+	return r.table, len(r.table.Results)+len(r.table.Changes) > 0 || r.table.Unnamed
 }
+
+// inShares matches the line above a table of shares or of errors.
+var inShares = regexp.MustCompile(`(?i)\bin %|percent|\berrors?\b|variation|误差|偏差|百分比`)
 
 func newReader(d *draft, tool string) *reader {
 	return &reader{
@@ -140,7 +147,7 @@ func (r *reader) result(line int, variant string, load []Setting, name string) *
 		key.WriteString("\x00" + s.Name + "\x00" + s.Value)
 	}
 	i, known := r.latest[key.String()]
-	if !known || i < r.row || r.table.Results[i].has(name) {
+	if !known || i < r.row || r.table.Results[i].Has(name) {
 		i = len(r.table.Results)
 		r.table.Results = append(r.table.Results, Result{Line: line, Variant: variant, Load: slices.Clone(load)})
 		r.latest[key.String()] = i
@@ -170,6 +177,10 @@ func (r *reader) figures(p place, c cell) (first *float64) {
 		}
 		name, v, step, ok := r.base(p, stat, n)
 		if !ok {
+			if isLatency(p.metric) && n.value > 0 && !n.unit.told() && !p.unit.told() && !r.shares {
+				out := r.result(p.line, p.variant, p.load, name)
+				out.Unscaled = append(out.Unscaled, trace.ReportedFigure{Name: name, Value: n.value, Step: n.step})
+			}
 			continue
 		}
 		if i == 0 {
@@ -194,12 +205,13 @@ func (r *reader) base(p place, stat string, n number) (name string, v, step floa
 		}
 	}
 	name, scale, ok := u.of(p.metric)
+	if isLatency(name) && stat != "" {
+		name += "." + stat
+	}
 	switch {
 	case !ok, n.value < 0:
 		return name, 0, 0, false
-	case isLatency(name) && stat != "":
-		name += "." + stat
-	case !isLatency(name) && stat != "" && stat != "mean":
+	case !isLatency(p.metric) && stat != "" && stat != "mean":
 		return name, 0, 0, false
 	}
 	return name, n.value * scale, n.step * scale, true
@@ -249,19 +261,22 @@ func (r *reader) arrow(p place, text string, c cell) {
 func amountOf(h label, c cell) (amount, bool) {
 	switch {
 	case c.amount != nil && len(c.values) == 0:
-		return *c.amount, true
+		a := *c.amount
+		a.ratio = h.ratio
+		return a, true
 	case c.amount != nil || len(c.values) != 1 || c.after != nil:
 		return amount{}, false
 	}
 	n := c.values[0]
-	a := amount{value: math.Abs(n.value), step: n.step, share: true}
+	a := amount{value: math.Abs(n.value), step: n.step, share: true, ratio: h.ratio}
 	if n.value < 0 {
 		a.sign = '-'
 	}
 	switch {
 	case h.unit.dimension == figure.Share:
 		return a, true
-	case factors.MatchString(h.text) && n.value > 0 && n.value < 5 && n.step < 1 && !n.unit.told():
+	case h.ratio != notRatio && n.value > 0 && n.value < 100 && n.step < 1 && !n.unit.told(),
+		factors.MatchString(h.text) && n.value > 0 && n.value < 5 && n.step < 1 && !n.unit.told():
 		a.share = false
 		return a, true
 	}

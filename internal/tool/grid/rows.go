@@ -92,7 +92,7 @@ func (r *reader) shareLoad(columns []column, row row, k rowKey) {
 		}
 		if _, ok := readCell(row.cells[i]); ok {
 			for _, s := range c.settingsOf(row.cells[i], r.tool != "") {
-				r.result(k.line, k.variant, k.load, "").set(s)
+				r.result(k.line, k.variant, k.load, "").Set(s)
 			}
 		}
 	}

@@ -106,7 +106,7 @@ func (d *draft) add(n int, text string) bool {
 	default:
 		ok = d.addDrawn(n, strings.TrimSpace(straight.Replace(text)))
 	}
-	if ok {
+	if blank := strings.TrimSpace(text) == ""; ok && (!blank || d.form != pipes) {
 		d.last = n
 	}
 	return ok
@@ -115,14 +115,14 @@ func (d *draft) add(n int, text string) bool {
 func (d *draft) addDrawn(n int, text string) bool {
 	switch {
 	case text == "":
-		return false
-	case d.closed, !strings.Contains(text, "|") && !isRule(text):
+		return d.headAlone()
+	case len(d.rows) > 0 && d.last != n-1 && !isRule(text), d.closed, !strings.Contains(text, "|") && !isRule(text):
 		return false
 	case isRule(text):
 		if !d.sure && isCorner(text) {
 			return false // it was the title of the box
 		}
-		d.rule()
+		d.rule(text)
 		d.closed = strings.ContainsAny(text, "╘└╚┗")
 		return d.sure
 	case !d.sure && len(d.rows) >= mostHeads:
@@ -132,6 +132,11 @@ func (d *draft) addDrawn(n int, text string) bool {
 	}
 	d.rows = append(d.rows, row{n: n, cells: splitPipes(text)})
 	return true
+}
+
+// headAlone reports whether a head may wait for its rule over an empty line.
+func (d *draft) headAlone() bool {
+	return d.form == pipes && d.enclosed && d.heads == 0 && len(d.rows) > 0
 }
 
 // continues joins what a line break inside a row of Markdown has cut off.
@@ -149,12 +154,15 @@ func (d *draft) continues(text string) bool {
 }
 
 // rule ends the head, if it is the first below a row. A table without enclosing characters is one from then on.
-func (d *draft) rule() {
+func (d *draft) rule(text string) {
 	if len(d.rows) == 0 {
 		return
 	}
 	d.sure = true
 	if d.heads == 0 {
+		if first := d.rows[0].cells; len(d.rows) == 2 && len(first)+len(d.rows[1].cells) == len(splitPipes(text)) {
+			d.rows = []row{{n: d.rows[0].n, cells: append(first, d.rows[1].cells...)}} // a line break has cut it
+		}
 		d.heads = len(d.rows)
 		return
 	}

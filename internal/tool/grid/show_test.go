@@ -18,7 +18,13 @@ func show(t Table) string {
 		for _, f := range r.Figures {
 			fmt.Fprintf(&b, " %s=%.6g", f.Name, f.Value)
 		}
+		for _, f := range r.Unscaled {
+			fmt.Fprintf(&b, " %s=%.6g?", f.Name, f.Value)
+		}
 		b.WriteString("\n")
+	}
+	if t.Unnamed {
+		b.WriteString("of a metric without a name\n")
 	}
 	for _, c := range t.Changes {
 		fmt.Fprintf(&b, "%d %q change %s.%s %+.4g", c.Line, c.Variant, c.Metric, c.Stat, c.Change)

@@ -134,12 +134,28 @@ func groupLabel(above []string) label {
 	return l
 }
 
+// otherValue leaves out the value of something that is no metric here, as `acceptance rate 0.61`.
+func otherValue(text string) (rest string, ok bool) {
+	part, rest := text, ""
+	if i := strings.IndexAny(text, ",;，；、"); i >= 0 {
+		part, rest = text[:i], strings.TrimLeft(text[i:], " ,;，；、")
+	}
+	return rest, other.MatchString(part) && !compared.MatchString(strings.TrimRight(part, "%％ ")) && len(metricWords.Find(part)) == 0
+}
+
+// other is a name and a number.
+var other = regexp.MustCompile(`^\pL[\pL _-]{1,40}[=:： ]\s*\d+(?:\.\d+)?\s*[%％]?\s*$`)
+
 // statedValues reads a text of metrics and their values; after has the second of two with an arrow between.
 func statedValues(text string) (before, after []trace.ReportedFigure, ok bool) {
 	var r reader
 	named := false
 	for strings.Trim(text, ".") != "" {
 		m := stating.FindStringSubmatchIndex(text)
+		if rest, ok := otherValue(text); m == nil && named && ok {
+			text = rest
+			continue
+		}
 		if m == nil {
 			remark := strings.HasPrefix(text, "(") || strings.HasPrefix(text, "（")
 			return before, after, named && remark && !compared.MatchString(text)
@@ -160,7 +176,7 @@ func statedValues(text string) (before, after []trace.ReportedFigure, ok bool) {
 			p := place{metric: l.metric, unit: c.values[len(c.values)-1].unit}
 			name, v, step, ok := r.base(p, strings.Join(l.stats, ""), n)
 			into := []*[]trace.ReportedFigure{&before, &after}[i]
-			if !ok || (Result{Figures: *into}).has(name) {
+			if !ok || (Result{Figures: *into}).Has(name) {
 				return nil, nil, false
 			}
 			*into = append(*into, trace.ReportedFigure{Name: name, Value: v, Step: step})

@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"cmp"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/tool/grid"
 	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 )
 
@@ -25,13 +28,15 @@ const unitWords = `ms|毫秒|µs|us|seconds|secs?|s|秒|tok(?:en)?s?/s(?:ec)?|re
 var (
 	rateUnit     = regexp.MustCompile(`(?i)(?:/| per )s|^[tqr]ps$`)
 	behindNumber = regexp.MustCompile(`(?:^|[^\pL\d.,])\d[\d.,]*[kK]?\s*$`)
-	// optimized is the noun and the verb: it states a change right ahead of its amount.
-	optimized = regexp.MustCompile(`优化[了约\s]*$`)
+	// optimized are words that state a change right ahead of its amount only.
+	optimized = regexp.MustCompile(`(?:优化|快)[了约\s]*$`)
+	// bareAmount is a clause that goes on with the change of the one before: `and by 8 % at concurrency 64`.
+	bareAmount = regexp.MustCompile(`(?i)^\s*(?:by\s+|to\s+)?(?:about |around |roughly |[~≈约])?\s*\d`)
 	// unclaimed are words of a clause that states a bound, a wish, somebody else's
 	// figures, a share or nothing.
-	unclaimed = lexicon.Compile(`(?i)noise|jitter|\bvarian?(?:ce|tion)|deviation|within|±|less than|(?:under|below) \d|at most|up to|\btarget\b|\bgoal|expect|should|\bwant|\bhope|\bif\b|could|would|might|\bpaper\b|\bnot?\b|n't\b|confidence|utili[sz]ation|usage|accept(?:ance)? rate|acceptance|接受率|hit rate|% (?:load|ci|of (?:all|the (?:requests|max|peak|time)))\b|[?？]|误差|波动|噪声|抖动|以内|不超过|最多|低于|小于|目标|预期|预计|希望|如果|是否|论文|方差|标准差|利用率|命中率|没有|未`)
+	unclaimed = lexicon.Compile(`(?i)noise|jitter|\bvarian?(?:ce|tion)|deviation|within|±|less than|(?:under|below) \d|at most|up to|\btarget\b|\bgoal|expect|should|\bwant|\bhope|\bif\b|could|would|might|\bpaper\b|\bnot?\b|n't\b|confidence|\bSL[OA]s?\b|accepta|tolera|\berror\b|utili[sz]ation|usage|接受率|hit rate|% (?:load|ci|of (?:all|the (?:requests|max|peak|time)))\b|[?？]|误差|波动|噪声|抖动|以内|不超过|不到|不足|最多|低于|小于|目标|预期|预计|希望|如果|是否|论文|方差|标准差|利用率|命中率|没有|未`)
 
-	amount = lexicon.Compile(`(\d+(?:\.\d+)?)\s?(%|％|[x×](?:\W|$)|倍|times\s+(?:that|of|the|as|faster|higher|lower)\b)`)
+	amount = lexicon.Compile(`(\d+(?:\.\d+)?)\s?(%|％|[x×](?:\W|$)|倍|times\s+(?:that|of|the|as|faster|slower|higher|lower|longer)\b)`)
 	// pair is a value before and one after: `312 -> 250 ms`, `from 312 ms to 250 ms`, `由 312 降至 250 ms`.
 	pair = regexp.MustCompile(`(?i)(from|从|由)?\s*[~约]?(\d[\d,]*(?:\.\d+)?)\s*(` + unitWords + `)?\s*(->|-->|=>|→|⇒|➜|to|到|降至|降到|降为|提升至|提升到|提高到|提升为|增至|减至|减少到|变为|至)\s*[~约]?(\d[\d,]*(?:\.\d+)?)\s*(` + unitWords + `)?`)
 	// ofOriginal stands around a factor of the value before: it is no speed.
@@ -41,8 +46,11 @@ var (
 	logged     = lexicon.Compile(`\b(?:INFO|WARNING|WARN|ERROR|DEBUG)\b`)
 	// intoShare is what stands ahead of an amount that is what remains: `to 80%`.
 	intoShare = regexp.MustCompile(`(?i)(?:\bto|至|到)(?:原来的|约|about|around|~|～|\s)*$`)
+	// faster is the comparison of two things, and gap how far two are apart.
+	faster = lexicon.Compile(`(?i)\b(?:faster|slower) than\b`)
+	gap    = lexicon.Compile(`(?i)\b(?:gap|difference|discrepancy|differs? by)\b|差距|相差|差异|差了`)
 	// beside is what can stand between a metric and the factor of it.
-	beside = regexp.MustCompile(`(?i)^(?:is|the|of|by|=|:|：|[\s|*(（+~～约])*$`)
+	beside = regexp.MustCompile(`(?i)^(?:is|the|of|by|=|:|：|[\s|*(（+~～约\x60])*$`)
 )
 
 // Lines longer than this state nothing that could be told apart.
@@ -51,11 +59,17 @@ const longestClaim = 500
 // canClaim is a quick no for most lines: one that states a change has an amount and
 // a metric.
 func canClaim(text string) bool {
-	if len(text) > longestClaim || !hasAmount(text) && !hasPair(text) {
+	if len(text) > longestClaim {
 		return false
 	}
-	lower := lexicon.Lower(text)
-	return lexicon.Metrics.In(text, lower) && !logged.Finds(text, lower) && (amount.MatchString(text) || pair.MatchString(text))
+	lower, amounts := lexicon.Lower(text), hasAmount(text)
+	switch {
+	case amounts && faster.Finds(text, lower):
+	case !lexicon.Metrics.In(text, lower):
+		return false
+	}
+	return (amounts && amount.MatchString(text) || hasPair(text) && pair.MatchString(text) || canDiffer(text, lower)) &&
+		!logged.Finds(text, lower)
 }
 
 // hasAmount reports whether a unit of changes stands behind a digit.
@@ -91,12 +105,24 @@ func claimsIn(text string) (all []claim) {
 	if !canClaim(text) {
 		return nil
 	}
-	metric := ""
+	metric, way := "", "" // of the clause before
 	start := 0
 	for _, cut := range append(clause.FindAll(text, ""), []int{len(text), len(text)}) {
-		found, last := clauseClaims(text[start:cut[0]], metric)
+		part, ahead := text[start:cut[0]], ""
+		if unclaimed.Finds(part, lexicon.Lower(part)) {
+			metric, way, start = "", "", cut[1]
+			continue
+		}
+		words := lexicon.Directions.Find(part)
+		if way != "" && len(words) == 0 && bareAmount.MatchString(part) {
+			ahead = way + " "
+		}
+		found, last := clauseClaims(ahead+part, metric)
 		for _, c := range found {
-			c.start, c.end = c.start+start, c.end+start
+			if ahead != "" {
+				c.Text = trimClaim(part)
+			}
+			c.start, c.end = max(0, c.start-len(ahead))+start, c.end-len(ahead)+start
 			if open, closed, ok := enclosing(text, c.start, c.end); ok {
 				c.Text = trimClaim(text[open:closed])
 			}
@@ -110,6 +136,11 @@ func claimsIn(text string) (all []claim) {
 		}
 		if last != "" {
 			metric = last
+		}
+		if len(words) > 0 || ahead == "" {
+			if way = ""; len(found) > 0 && len(words) > 0 {
+				way = part[words[len(words)-1].Start:words[len(words)-1].End]
+			}
 		}
 		start = cut[1]
 	}
@@ -151,11 +182,8 @@ func clauseClaims(text, metric string) (all []claim, last string) {
 		last = metrics[len(metrics)-1].Means
 	}
 	lower := lexicon.Lower(text)
-	if unclaimed.Finds(text, lower) {
-		return nil, last
-	}
-	if !hasAmount(text) {
-		return pairClaims(text, metric, metrics), last
+	if len(metrics) == 0 && metric == "" && faster.Finds(text, lower) {
+		metric = trace.AnySpeed
 	}
 	amounts := amount.FindAll(text, lower)
 	from := 0
@@ -172,12 +200,18 @@ func clauseClaims(text, metric string) (all []claim, last string) {
 	if all == nil {
 		all = pairClaims(text, metric, metrics)
 	}
+	for _, c := range differenceClaims(text, metric, metrics) {
+		if !slices.ContainsFunc(all, func(o claim) bool { return o.Metric == c.Metric }) {
+			all = append(all, c)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b claim) int { return a.start - b.start })
 	return all, last
 }
 
 // repeats reports whether a claim says the change again that the pair before it gave, in percent.
 func (c claim) repeats(pair trace.Claim) bool {
-	return c.Metric == pair.Metric && !c.named && math.Abs(c.Change-pair.Change) <= c.Step+pair.Step
+	return c.Metric == pair.Metric && !c.named && c.Delta == 0 && pair.Delta == 0 && math.Abs(c.Change-pair.Change) <= c.Step+pair.Step
 }
 
 // pairClaims are the changes of a clause that gives values before and after.
@@ -233,6 +267,9 @@ func readClaim(text, metric string, metrics []lexicon.Word, a []int, from, to in
 	}
 	c.readStatistic(text, from, a[0])
 	way, ok := c.direction(text, a, from, to)
+	if !ok && named && isShare(text[a[4]:a[5]]) && gap.Find(text[from:to]) != nil {
+		way, ok, c.Unsigned = "gap", true, true
+	}
 	if way == "factor" {
 		ok = ok && named && beside.MatchString(between(text, m, a))
 	}
@@ -276,7 +313,8 @@ func nearest(all []lexicon.Word, start, end, from, to int) (best lexicon.Word, o
 // readStatistic takes the last statistic between two places of a text.
 func (c *claim) readStatistic(text string, from, to int) {
 	for _, s := range lexicon.Statistics.Find(text) {
-		if s.Start >= from && s.End <= to {
+		average := strings.HasSuffix(lexicon.Lower(text[:s.Start]), "on ") // of the runs
+		if s.Start >= from && s.End <= to && !average {
 			c.Stat = s.Means
 			c.cover(s)
 		}
@@ -324,11 +362,14 @@ func (c *claim) quantify(number, unit, way string) bool {
 		return false
 	}
 	c.Step = step
-	latency := !strings.Contains(c.Metric, "throughput") && !slices.Contains([]string{figure.Goodput, figure.AcceptLength, figure.PeakOutput}, c.Metric)
+	latency := !strings.Contains(c.Metric, "throughput") && !slices.Contains([]string{figure.Goodput, figure.AcceptLength, figure.PeakOutput, trace.AnySpeed}, c.Metric)
 	if !isShare(unit) {
 		return c.factor(v, way, latency)
 	}
 	c.Change, c.Step = v/100, c.Step/100
+	if way == "better" && latency && v >= 100 { // a gain of speed: no latency falls by more than all of it
+		return c.factor(1+c.Change, way, latency)
+	}
 	if way == "down" || way == "better" && latency || way == "worse" && !latency {
 		c.Change = -c.Change
 	}
@@ -339,12 +380,63 @@ func (c *claim) factor(v float64, way string, latency bool) bool {
 	switch {
 	case v > 0 && way == "ratio":
 		c.Change = v - 1
-	case v <= 0 || way == "factor" && latency || way == "worse":
+	case v <= 0 || way == "factor" && latency:
 		return false // the direction is ambiguous
-	case latency && way != "up", way == "down":
+	case latency && way != "up" && way != "worse", way == "down", way == "worse" && !latency:
 		c.Change, c.Step = 1/v-1, c.Step/(v*v)
 	default:
 		c.Change = v - 1
 	}
 	return true
+}
+
+// An item of a list that ends with a colon names what those below it are about.
+type item struct {
+	indent int
+	text   string
+}
+
+// enterItem keeps an item of a list that others may stand below.
+func (r *textReader) enterItem(text string) {
+	if t := strings.TrimSpace(text); len(r.items) < mostMarks && len(t) < longestClaim && strings.HasSuffix(strings.TrimRight(t, "*"), ":") {
+		r.items = append(r.items, item{indentOf(text), unlisted(t)})
+	}
+}
+
+// leaveItems leaves the items that a line does not stand below.
+func (r *textReader) leaveItems(text string) {
+	for n := len(r.items); n > 0 && r.items[n-1].indent >= indentOf(text); n-- {
+		r.items = r.items[:n-1]
+	}
+}
+
+func indentOf(text string) int { return len(text) - len(strings.TrimLeft(text, " \t")) }
+
+// locate notes of a claim the items of a list that it stands below, and the settings of the load that its clause names,
+// or else its sentence.
+func (r *textReader) locate(c *trace.Claim) {
+	sentence := cmp.Or(c.Sentence, c.Text)
+	for _, above := range slices.Backward(r.items) {
+		sentence = above.text + " " + sentence
+	}
+	if sentence != c.Text {
+		c.Sentence = sentence
+	}
+	for _, text := range []string{c.Text, sentence} {
+		several := map[string]bool{}
+		for _, s := range grid.Settings(text) {
+			if c.Load == nil {
+				c.Load = map[string]string{}
+			}
+			if v, ok := c.Load[s.Name]; ok && v != s.Value {
+				several[s.Name] = true
+			}
+			c.Load[s.Name] = s.Value
+		}
+		maps.DeleteFunc(c.Load, func(name, _ string) bool { return several[name] })
+		if len(c.Load) > 0 {
+			return
+		}
+	}
+	c.Load = nil
 }

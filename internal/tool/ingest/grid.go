@@ -9,32 +9,26 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool/grid"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
-// A place is where a table began: what stood above it.
+// A place is where a table began: what stood above it. The first line of one may be read as text, until the next shows
+// what it is.
 type place struct {
 	line   int
 	stack  []*heading
 	window window
-	around []string // lines of its run
 }
-
-// mostPlacesKept is how many are kept of tables that have not been read yet.
-const mostPlacesKept = 16
 
 // remember keeps the place of a table that begins in a line.
 func (r *textReader) remember(n int) {
-	if r.grid.First() != n {
-		return
+	if r.grid.First() == n {
+		r.place = place{n, slices.Clone(r.outline.stack), r.window}
 	}
-	if len(r.places) == mostPlacesKept {
-		r.places = r.places[1:]
-	}
-	r.places = append(r.places, place{n, slices.Clone(r.outline.stack), r.window, r.around.run})
 }
 
 // gridTables keeps what the tables say that have ended: each of their results as a table of its own, and the changes
@@ -42,18 +36,17 @@ func (r *textReader) remember(n int) {
 func (r *textReader) gridTables() {
 	for _, g := range r.grid.Take() {
 		r.endParagraph()
+		if g.Unnamed {
+			r.choice(g.First, "the table has times and names no metric: it is not read")
+		}
 		if r.continues(g) {
 			continue
 		}
-		from, now := len(r.closed), place{0, r.outline.stack, r.window, r.around.run}
-		at := now
-		i := slices.IndexFunc(r.places, func(p place) bool { return p.line == g.First })
-		late := i >= 0 && (r.places[i].window.label != r.window.label || !slices.Equal(r.places[i].stack, r.outline.stack))
-		if late { // a console is read some lines after its end: other headings may have followed it
-			at = r.places[i]
-			r.outline.stack, r.window = at.stack, at.window
-		}
+		from := len(r.closed)
 		if len(g.Results) > 0 {
+			if r.place.line == g.First {
+				r.outline.stack, r.window = r.place.stack, r.place.window
+			}
 			fenced := r.fenced
 			r.fenced = true // a caption right above is of the table
 			r.placeLabels()
@@ -68,52 +61,108 @@ func (r *textReader) gridTables() {
 			rows[sideOf(result)]++
 		}
 		for i, result := range g.Results {
-			t := r.gridTable(g, &g.Results[i], at.around)
+			t := r.gridTable(g, &g.Results[i])
 			t.window.repeat = t.window.repeat || rows[sideOf(result)] > 1 && g.Tool == "" // a row for each run
+			t.mixed = !consistent(result.Load, g.Results[0].Load) || !consistent(result.Load, g.Results[len(g.Results)-1].Load)
 			r.closed = append(r.closed, t)
 		}
 		own := r.closed[from:]
 		for _, c := range g.Changes {
-			r.gridChange(c, own)
+			r.gridChange(c, g.Results, own)
 		}
-		switch {
-		case late:
-			r.outline.stack, r.window = now.stack, now.window
-		case len(own) > 0:
+		if len(own) > 0 {
 			r.window, r.around, r.stated = window{}, tableContext{}, 0
 			r.last = own[len(own)-1]
 		}
 	}
 }
 
-// continues adds a console's further table to the run of the first: evalscope and AISBench print two for one.
+// continues adds the results of a table to those that an earlier one began: of a console that prints several tables for
+// one run, or where each table has one metric, which its caption names.
 func (r *textReader) continues(g grid.Table) bool {
-	n := len(r.closed)
-	if g.Tool == "" || len(g.Results) != 1 || n == 0 || r.closed[n-1].grid == nil || r.closed[n-1].tool != g.Tool || r.closed[n-1].section != r.outline.marked() {
+	if len(g.Results) == 0 || g.Tool == "" && !g.Captioned || g.Tool != "" && r.window.label.text != "" {
 		return false
 	}
-	into := r.closed[n-1].grid
-	has := func(f trace.ReportedFigure) bool {
-		return slices.ContainsFunc(into.Figures, func(o trace.ReportedFigure) bool { return o.Name == f.Name })
+	begun := map[*grid.Result]*printed{}
+	var into []*printed
+	for i := range g.Results {
+		t := r.begun(g, &g.Results[i])
+		if t == nil || begun[t.grid] != nil {
+			return false
+		}
+		begun[t.grid], into = t, append(into, t)
 	}
-	all := g.Results[0].Figures
-	fresh := slices.DeleteFunc(slices.Clone(all), has)
-	if len(fresh)*2 < len(all) {
-		return false // the same again: another run
+	for i, t := range into {
+		next := g.Results[i]
+		t.grid.Figures = append(t.grid.Figures, fresh(next.Figures, t.grid)...)
+		t.grid.Unscaled = append(t.grid.Unscaled, fresh(next.Unscaled, t.grid)...)
+		for _, s := range next.Load {
+			t.grid.Set(s)
+		}
 	}
-	into.Figures = append(into.Figures, fresh...)
-	for _, s := range g.Results[0].Load {
-		if !slices.ContainsFunc(into.Load, func(o grid.Setting) bool { return o.Name == s.Name }) {
-			into.Load = append(into.Load, s)
+	for _, c := range g.Changes {
+		r.gridChange(c, g.Results, into)
+	}
+	r.window, r.last = window{}, into[len(into)-1]
+	return true
+}
+
+// begun is the last result that another one is a part of: of the same tool, section, variant and load, and with other
+// figures. Some consoles repeat a few.
+func (r *textReader) begun(g grid.Table, next *grid.Result) *printed {
+	section := r.section()
+	for _, t := range slices.Backward(r.closed) {
+		if t.grid == nil || t.tool != g.Tool || t.section != section || g.Tool == "" && !t.captioned {
+			return nil
+		}
+		if t.grid.Variant != next.Variant || !consistent(t.grid.Load, next.Load) {
+			continue
+		}
+		all := len(next.Figures) + len(next.Unscaled)
+		own := len(fresh(next.Figures, t.grid)) + len(fresh(next.Unscaled, t.grid))
+		if own*2 < all || g.Tool == "" && own < all {
+			return nil // the same again: another run
+		}
+		return t
+	}
+	return nil
+}
+
+// fresh are the figures that a result does not have.
+func fresh(figures []trace.ReportedFigure, of *grid.Result) []trace.ReportedFigure {
+	return slices.DeleteFunc(slices.Clone(figures), func(f trace.ReportedFigure) bool { return of.Has(f.Name) })
+}
+
+// consistent reports whether no setting has two values.
+func consistent(a, b []grid.Setting) bool {
+	for _, s := range a {
+		if slices.ContainsFunc(b, func(o grid.Setting) bool { return o.Name == s.Name && o.Value != s.Value }) {
+			return false
 		}
 	}
 	return true
 }
 
-func (r *textReader) gridTable(g grid.Table, result *grid.Result, around []string) *printed {
+// section is the heading of Markdown right above, but of those that are the caption of one table.
+func (r *textReader) section() *heading {
+	for _, h := range slices.Backward(r.outline.stack) {
+		if h.level < boldLevel && !grid.IsCaption(h.text) {
+			return h
+		}
+	}
+	return &r.outline.root
+}
+
+func (r *textReader) gridTable(g grid.Table, result *grid.Result) *printed {
 	t := &printed{
 		at: result.Line, titled: true, ended: true, stack: slices.Clone(r.outline.stack), env: r.outline.env(),
-		around: tableContext{run: around}, window: r.window, grid: result, tool: g.Tool, section: r.outline.marked(),
+		around: tableContext{run: r.around.run}, window: r.window, grid: result, first: g.First, tool: g.Tool, section: r.section(),
+		captioned: g.Captioned,
+	}
+	if g.Captioned { // it names the metric
+		caption := func(c candidate) bool { return grid.IsCaption(c.text) }
+		t.stack = slices.DeleteFunc(t.stack, func(h *heading) bool { return grid.IsCaption(h.text) })
+		t.window.candidates = slices.DeleteFunc(slices.Clone(t.window.candidates), caption)
 	}
 	if isRepeatLabel(result.Variant) {
 		t.window.repeat = true
@@ -132,8 +181,9 @@ func (r *textReader) gridTable(g grid.Table, result *grid.Result, around []strin
 // sideOf is what tells the results of a table apart.
 func sideOf(result grid.Result) string { return fmt.Sprint(result.Variant, result.Load) }
 
-// gridChange gives a change that a cell states to the result that it is of, or else to the table above or below.
-func (r *textReader) gridChange(c grid.Change, own []*printed) {
+// gridChange gives a change that a cell states to that one of the results of its table that it is of, which tables are
+// own, or else to the table above or below.
+func (r *textReader) gridChange(c grid.Change, results []grid.Result, own []*printed) {
 	stated := trace.Claim{Text: trimClaim(c.Text), Line: c.Line, Metric: c.Metric, Stat: c.Stat, Change: c.Change, Step: c.Step}
 	if c.Before != nil && c.After != nil {
 		stated.Before, stated.After = *c.Before, *c.After
@@ -145,23 +195,24 @@ func (r *textReader) gridChange(c grid.Change, own []*printed) {
 		r.claim([]claim{{Claim: stated}})
 		return
 	}
-	best := ofVariant(c, own)
-	if best == nil { // a row for the change alone: of one of the results above it
-		best, stated.Loose = own[0], c.Variant != ""
-		for _, t := range own {
-			if t.grid.Line <= c.Line {
-				best = t
+	best := ofVariant(c, results)
+	if best < 0 { // a row for the change alone: of one of the results above it
+		best, stated.Loose = 0, c.Variant != ""
+		for i, result := range results {
+			if result.Line <= c.Line {
+				best = i
 			}
 		}
 	}
-	best.claims = append(best.claims, stated)
+	own[best].claims = append(own[best].claims, stated)
 }
 
-// ofVariant is the result that a change names, in its row if it stands there; nil if it names none.
-func ofVariant(c grid.Change, own []*printed) (best *printed) {
-	for _, t := range own {
-		if t.grid.Variant == c.Variant && (best == nil || t.grid.Line == c.Line) {
-			best = t
+// ofVariant is the result that a change names, in its row if it stands there; -1 if it names none.
+func ofVariant(c grid.Change, results []grid.Result) (best int) {
+	best = -1
+	for i, result := range results {
+		if result.Variant == c.Variant && (best < 0 || result.Line == c.Line) {
+			best = i
 		}
 	}
 	return best
@@ -178,15 +229,22 @@ func (r *textReader) dropSummaries() {
 	if len(printedFigures) == 0 {
 		return
 	}
-	var claims []trace.Claim
-	r.closed = slices.DeleteFunc(r.closed, func(t *printed) bool {
-		again := t.grid != nil && slices.ContainsFunc(t.grid.Figures, func(f trace.ReportedFigure) bool {
+	r.drop(func(t *printed) bool {
+		return t.grid != nil && t.tool == "" && slices.ContainsFunc(t.grid.Figures, func(f trace.ReportedFigure) bool {
 			return slices.ContainsFunc(printedFigures, func(p trace.ReportedFigure) bool { return saysAgain(f, p) })
 		})
-		if again {
+	})
+}
+
+// drop leaves out tables, and leaves their claims to the last of the others: they may be of any comparison.
+func (r *textReader) drop(is func(*printed) bool) {
+	var claims []trace.Claim
+	r.closed = slices.DeleteFunc(r.closed, func(t *printed) bool {
+		dropped := is(t)
+		if dropped {
 			claims = append(claims, t.claims...)
 		}
-		return again
+		return dropped
 	})
 	if n := len(r.closed); n > 0 {
 		for i := range claims {
@@ -196,11 +254,11 @@ func (r *textReader) dropSummaries() {
 	}
 }
 
-// saysAgain reports whether a figure is one of a printed table, rounded.
+// saysAgain reports whether a figure is one of a printed table, rounded. Counts are the same in all runs of a load.
 func saysAgain(f, p trace.ReportedFigure) bool {
 	name, _, _ := strings.Cut(p.Name, ".")
 	same := f.Name == p.Name || f.Name == name
-	return same && p.Value > 0 && math.Abs(f.Value-p.Value) <= f.Step/2+p.Step/2
+	return same && p.Value > 0 && !figure.Lookup(p.Name).Unit.IsCount() && math.Abs(f.Value-p.Value) <= f.Step/2+p.Step/2
 }
 
 // gridRun makes a run of a result.
@@ -213,9 +271,34 @@ func (r *textReader) gridRun(t *printed) trace.Run {
 		o.Tool = trace.UnknownTool
 	}
 	run := r.runOf(o, t)
+	setLoad(&run, t.grid.Load)
+	r.headingLoad(&run, t)
+	return run
+}
+
+// headingLoad gives a run the settings of the load that headings above its table consist of, as `Concurrency 4`.
+func (r *textReader) headingLoad(run *trace.Run, t *printed) {
+	for _, h := range slices.Backward(t.stack) {
+		settings := grid.OnlySettings(h.text)
+		setLoad(run, slices.DeleteFunc(settings, func(s grid.Setting) bool {
+			switch s.Name {
+			case "concurrency":
+				return run.Plan.Concurrency > 0
+			case "requests":
+				return run.Plan.Requests > 0
+			case "rate":
+				return run.Plan.Rate > 0
+			}
+			return t.grid == nil || run.Origin.Setup[s.Name] != ""
+		}))
+	}
+}
+
+// setLoad gives a run settings of its load.
+func setLoad(run *trace.Run, settings []grid.Setting) {
 	var lengths []string
-	for _, s := range t.grid.Load {
-		o.Setup[s.Name] = s.Value
+	for _, s := range settings {
+		run.Origin.Setup[s.Name] = s.Value
 		switch v, err := strconv.ParseFloat(s.Value, 64); {
 		case err == nil && s.Name == "concurrency" && v >= 1 && v < 1e9:
 			run.Plan.Concurrency = int(v)
@@ -229,10 +312,9 @@ func (r *textReader) gridRun(t *printed) trace.Run {
 			lengths = append(lengths, s.Name+" "+s.Value)
 		}
 	}
-	if lengths != nil {
+	if lengths != nil && run.Plan.Workload.IsZero() {
 		run.Plan.Workload = plan.Text(strings.Join(lengths, ", "))
 	}
-	return run
 }
 
 // gridFound is a result, with an id of its figures, its name, and how many alike stood before it.

@@ -29,9 +29,10 @@ type heading struct {
 const (
 	boldLevel   = 7
 	bulletLevel = 8 // bold in a list
-	plainLevel  = 9
-	codeLevel   = 10 // of a label in a block of code
-	sideLevel   = 11 // left or right, or the heads of a table's cells
+	outerLevel  = 9 // of a label of labels
+	plainLevel  = 10
+	codeLevel   = 11 // of a label in a block of code
+	sideLevel   = 12 // left or right, or the heads of a table's cells
 )
 
 var (
@@ -164,7 +165,7 @@ const (
 // generic are labels that say of any table what it is.
 var generic = []string{
 	"command", "commands", "cmd", "run", "result", "results", "output", "log", "logs", "benchmark result", "benchmark results",
-	"benchmark", "benchmarks", "benchmarking", "performance", "performance results", "performance test", "test", "tests", "test result", "test results", "test command", "benchmark command",
+	"benchmark", "benchmarks", "benchmarking", "numbers", "performance numbers", "data", "performance", "performance results", "performance test", "test", "tests", "test result", "test results", "test command", "benchmark command",
 	"vllm benchmark result", "benchmarking summary", "percentile results", "performance parameters", "common metric", "performance results summary", "sglang benchmark result", "server", "server command", "serve command", "launch command", "client", "client command", "serving benchmark result", "benchmark output", "test plan", "setup", "environment", "note", "notes",
 	"click", "click to expand", "click to show", "expand", "show", "details", "detail", "full log", "full output", "raw output",
 	"展开", "点击展开", "详情", "详细结果", "完整日志",

@@ -42,6 +42,7 @@ type candidate struct {
 type window struct {
 	label      candidate   // of scoreMark, "" if there is none
 	near       candidate   // the same in a block of code: of the next table alone
+	passed     candidate   // a label that text stands below
 	candidates []candidate // lower ones
 	commands   []string
 	repeat     bool // a label counts the table among repeated runs
@@ -163,9 +164,12 @@ func (r *textReader) labelLine(l line, alone bool) {
 	switch label, colon, ok := plainLabel(text); {
 	case ok && isGeneric(label):
 	case ok && (colon && !noise.MatchString(label) || alone):
-		clean := cleanHeading(label)
-		if r.window.label = (candidate{}); colon && !noise.MatchString(clean) || isWords(clean) {
+		clean, nested := cleanHeading(label), r.outerLabel(l, label)
+		if r.window.label = (candidate{}); colon && !noise.MatchString(clean) || isWords(clean) || nested {
 			r.window.label = candidate{label, l.n, scoreMark}
+		}
+		if r.listed = -1; unlisted(l.text) != strings.TrimSpace(l.text) {
+			r.listed = indentOf(l.text)
 		}
 		if r.colon = colon; colon {
 			r.last = nil
@@ -173,12 +177,37 @@ func (r *textReader) labelLine(l line, alone bool) {
 			r.window.add(label, l.n, scoreWords)
 		}
 	default:
+		if r.colon && r.window.label.text != "" {
+			r.window.passed = r.window.label
+		}
 		r.window.label = candidate{}
 		if isWords(text) {
 			r.window.add(sentence(text), l.n, scoreSentence)
 		}
 	}
 }
+
+// outerLabel makes the label that stands right above another one a heading: `H20:` above `TP4:`. It reports whether
+// it did.
+func (r *textReader) outerLabel(l line, label string) bool {
+	outer, adjacent := r.window.label, r.window.label.line == r.above
+	if outer.text == "" && slices.ContainsFunc(r.outline.stack, func(h *heading) bool { return h.level == outerLevel }) {
+		outer, adjacent = r.window.passed, true // as the ones before
+	}
+	inner := strings.TrimRight(label, ":：")
+	name := strings.TrimRight(outer.text, ":：")
+	short := utf8.RuneCountInString(name) <= longestCaption && len(strings.Fields(name)) <= mostWords
+	leads := r.colon || inner == label && r.listed < 0 // a line without a colon leads to a list
+	below := inner != label && r.listed < 0 || indentOf(l.text) > r.listed && unlisted(l.text) != strings.TrimSpace(l.text)
+	if outer.text == "" || !adjacent || !short || isGeneric(name) || isSystem(name) || strings.ContainsAny(name, ":：") || !leads || !below {
+		return false
+	}
+	r.outline.place(heading{level: outerLevel, text: outer.text, line: outer.line})
+	return true
+}
+
+// mostWords is how many words the label of labels has at most: more are a sentence that leads to the next.
+const mostWords = 4
 
 // codeLabel reads a line in a block of code that is no row, no banner and no command of a tool.
 func (r *textReader) codeLabel(l line) {
@@ -297,11 +326,7 @@ func (r *textReader) repeated(alike []*printed) {
 	} else if len(alike[1].window.commands)+len(alike[1].around.run) > 0 {
 		between = "the same command stands above them"
 	}
-	n0 := len(r.problems)
-	r.problem(alike[1].at, "the tables of lines %s and %s are taken as repeated runs of one variant: %s", strings.Join(places[:n], ", "), places[n], between)
-	for i := range r.problems[n0:] {
-		r.problems[n0+i].Choice = true
-	}
+	r.choice(alike[1].at, "the tables of lines %s and %s are taken as repeated runs of one variant: %s", strings.Join(places[:n], ", "), places[n], between)
 }
 
 // mostPlaces is how many lines are listed.

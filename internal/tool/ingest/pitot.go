@@ -75,8 +75,7 @@ func readPitot(s result.Source) (result.Found, error) {
 	if err == nil && f.Run.ID == "" {
 		err = errors.New("its run has no id")
 	}
-	f.Run.Env.Client.Tidy()
-	f.Run.Env.Serving.Tidy()
+	f.Run.Env.Tidy()
 	if o := f.Run.Origin; o != nil && o.Note != nil {
 		o.Note = readNote(o.Note)
 	}

@@ -17,23 +17,26 @@ import (
 
 // A printed table, as it is read.
 type printed struct {
-	at      int // line where it begins
-	titled  bool
-	ended   bool
-	rows    []result.Match
-	lines   []int // of the rows
-	foreign int   // lines since the last row that are not the table's
-	stack   []*heading
-	claims  []trace.Claim
-	env     [][]string // lines on the environment, by headings, outermost first
-	around  tableContext
-	window  window
-	marks   []byte                 // of a diff, of the rows
-	grid    *grid.Result           // of a table that is drawn, in place of rows
-	tool    string                 // that drew it; "" if that is not known
-	section *heading               // that it stands below
-	others  []trace.ReportedFigure // of rows that no known tool prints
-	load    printedLoad
+	at        int // line where it begins
+	titled    bool
+	ended     bool
+	rows      []result.Match
+	lines     []int // of the rows
+	foreign   int   // lines since the last row that are not the table's
+	stack     []*heading
+	claims    []trace.Claim
+	env       [][]string // lines on the environment, by headings, outermost first
+	around    tableContext
+	window    window
+	marks     []byte                 // of a diff, of the rows
+	grid      *grid.Result           // of a table that is drawn, in place of rows
+	first     int                    // line of that table
+	tool      string                 // that drew it; "" if that is not known
+	section   *heading               // that it stands below
+	mixed     bool                   // that table has several loads, of any of which the text below it may be
+	captioned bool                   // the line above the table names its metric
+	others    []trace.ReportedFigure // of rows that no known tool prints
+	load      printedLoad
 
 	path   []string // its name, once all are read
 	why    candidate
@@ -206,6 +209,7 @@ func (r *textReader) run(t *printed) (trace.Run, bool) {
 	}
 	run := r.runOf(o, t)
 	run.Plan = r.plan(o, &t.around)
+	r.headingLoad(&run, t)
 	return run, true
 }
 

@@ -33,17 +33,21 @@ type textReader struct {
 	diff      bool       // lines begin with the mark of a change
 	cells     htmlCells
 	grid      grid.Scanner
-	places    []place // of tables that grid reads
-	sides     int     // how many tables are read beside each other
-	fence     string  // what opened the block of code that it is in, "" outside
-	fenced    bool    // that block began directly below the label
-	window    window  // ahead of the next table
-	colon     bool    // its label ends with one
-	prose     bool    // the line before was text of a paragraph
+	place     place  // of the table that grid reads
+	sides     int    // how many tables are read beside each other
+	fence     string // what opened the block of code that it is in, "" outside
+	fenced    bool   // that block began directly below the label
+	window    window // ahead of the next table
+	colon     bool   // its label ends with one
+	listed    int    // indentation of its label in a list, -1 outside
+	prose     bool   // the line before was text of a paragraph
 	last      *printed
 	pending   []pendingClaim // of the next table
 	stated    int            // claims since the last table
 	paragraph []line
+	items     []item // of lists, that the next line may stand below
+	above     int    // the last line that is not empty
+	units     []statedUnit
 }
 
 // readText reads the tables in a text.
@@ -70,6 +74,7 @@ func (all *Reader) readText(s result.Source) ([]result.Found, []result.Problem) 
 	r.turn()
 	r.grid.Close()
 	r.gridTables()
+	r.scaleTables()
 	r.dropSummaries()
 	if n := len(r.closed); n > 0 {
 		r.closed[n-1].claims = append(r.closed[n-1].claims, r.claimsFor(nil)...)
@@ -153,6 +158,15 @@ func (r *textReader) problem(n int, format string, a ...any) {
 	r.problems = append(r.problems, result.Problem{File: r.name, Line: n, Reason: fmt.Sprintf(format, a...)})
 }
 
+// choice says how a text was understood.
+func (r *textReader) choice(n int, format string, a ...any) {
+	before := len(r.problems)
+	r.problem(n, format, a...)
+	for i := range r.problems[before:] {
+		r.problems[before+i].Choice = true
+	}
+}
+
 var (
 	// What may stand behind a line of a table: the end of a cell, of a string, of HTML.
 	behind    = `(?:[\s|"'\\]|</?[a-z]+>)*$`
@@ -189,9 +203,10 @@ func (r *textReader) line(l line, next string) {
 		r.outline.endDetails()
 	}
 	drawn := r.table == nil && titleLine.Find(l.text) == nil && r.grid.Line(l.n, text)
-	r.remember(l.n)
 	r.gridTables()
+	r.remember(l.n)
 	r.cells.read(text)
+	r.noteUnits(line{n: l.n, text: text})
 	switch {
 	case titleLine.Find(l.text) != nil:
 		r.openTable(l.n, true)
@@ -208,6 +223,9 @@ func (r *textReader) line(l line, next string) {
 		r.prose = false
 	default:
 		r.text(line{l.n, text, l.mark}, grid.Unquoted(next))
+	}
+	if strings.TrimSpace(text) != "" {
+		r.above = l.n
 	}
 }
 
@@ -377,6 +395,7 @@ func (r *textReader) text(l line, next string) {
 
 // proseLine adds a line to the paragraph that it goes on, or begins one.
 func (r *textReader) proseLine(l line) {
+	r.leaveItems(l.text)
 	text := strings.TrimSpace(l.text)
 	size := len(text)
 	for _, p := range r.paragraph {
@@ -384,6 +403,7 @@ func (r *textReader) proseLine(l line) {
 	}
 	if size > longestClaim || text[0] == '|' || unlisted(text) != text {
 		r.endParagraph()
+		r.enterItem(l.text)
 	}
 	r.paragraph = append(r.paragraph, line{n: l.n, text: text})
 	if text[0] == '|' {
@@ -413,7 +433,7 @@ func (r *textReader) endParagraph() {
 func (r *textReader) heading(h heading, l line) {
 	r.endParagraph()
 	h.line = l.n
-	r.last, r.window, r.prose = nil, window{}, false
+	r.last, r.window, r.prose, r.items = nil, window{}, false, nil
 	r.outline.place(h)
 	r.claim(r.claimsOf(line{n: l.n, text: emphasis.Replace(h.text)}))
 	r.take(line{n: l.n, text: h.text})
@@ -431,6 +451,7 @@ func (r *textReader) claimsOf(l line) []claim {
 	found := claimsIn(l.text)
 	for i := range found {
 		found[i].Line = l.n
+		r.locate(&found[i].Claim)
 	}
 	if r.stated += len(found); r.stated >= mostClaims && len(r.closed) > 0 {
 		r.problem(l.n, "%d changes are stated since the last table: what follows up to the next one is not read as such", r.stated)
@@ -450,6 +471,7 @@ type pendingClaim struct {
 func (r *textReader) claim(found []claim) {
 	for _, c := range found {
 		if r.last != nil {
+			c.Loose = c.Loose || r.last.mixed
 			r.last.claims = append(r.last.claims, c.Claim)
 			continue
 		}

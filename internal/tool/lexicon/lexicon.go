@@ -99,13 +99,13 @@ var Ordinals = Vocabulary{term(`\b\d{1,2}(?:\.\d{1,3})?th\b`, anyPercentile)}
 // Loads are the names of settings of the load.
 var Loads = Vocabulary{
 	term(`\b(?:max(?:imum)?[- ]?|num(?:ber)?(?: of)? )?(?:request )?`+
-		`(?:concurrenc(?:y|ies)|concurrent(?: requests| users)?|concur|conc)\b\.?|并发(?:数|量|度)?`, "concurrency"),
+		`(?:concurrenc(?:y|ies)|concurrent(?: requests| users)?|concur|conc)\b\.?|^\s*parallel\s*$|并发(?:数|量|度)?`, "concurrency"),
 	term(`\b(?:traffic )?req(?:uest)?s?[- ]rate\b|\barrival rate\b|请求速率|请求率|发送速率|请求频率`, "rate"),
 	term(`(?:\b(?:num(?:ber)?(?: of)?|total|n)|#) ?(?:prompts|req(?:uest)?s?)\b|(?:\bprocessed )?\bprompts\b|`+
 		`请求总?数|样本数|总请求数`, "requests"),
 	term(`\bisl\b|`+mean+`(?:random )?(?:input|prompt|context|in)`+length+`|`+
 		`(?:average|avg) (?:input|prompt) tokens(?: per request)?|`+
-		`^inputtokens$|^\s*inputs?(?: tokens)?\s*$|输入(?:序列)?长度|输入\s*tokens?数?`, "input-length"),
+		`^\s*(?:context|ctx|prompt|seq(?:uence)?)`+`[- ]?(?:len(?:gth)?|size|tokens)?\s*$|^inputtokens$|^\s*inputs?(?: tokens)?\s*$|输入(?:序列)?长度|输入\s*tokens?数?`, "input-length"),
 	term(`\bosl\b|`+mean+`(?:random )?(?:output|generation|out)`+length+`|`+
 		`(?:average|avg) output tokens(?: per request)?|`+
 		`^outputtokens$|^\s*outputs?(?: tokens)?\s*$|输出(?:序列)?长度|输出\s*tokens?数?`, "output-length"),
@@ -126,10 +126,10 @@ var Arrows = Vocabulary{
 
 // Directions are words for where it goes: down, up, better or worse.
 var Directions = Vocabulary{
-	term(`\b(?:reduc\w*|decreas\w*|drop\w*|down|lower\w*|fell|shorte\w+|less|cut)\b|降低?|下降|减少?|减小|缩短`, "down"),
+	term(`\b(?:reduc\w*|decreas\w*|drop\w*|down|lower\w*|fell|shorte\w+|less|cuts?|cutting)\b|降低?|下降|减少?|减小|缩短`, "down"),
 	term(`\b(?:speed[ -]?up|faster|improvement\w*|improv\w*|impr\b|better|gain\w*|uplift)\b|`+
-		`提升|改善|加速|变快|优化(?:幅度|比例?|率)|收益`, "better"),
-	term(`\b(?:slow\w*|regress\w*|degrad\w*|worse\w*)\b|劣化|恶化|变差|变慢|退化`, "worse"),
+		`提升|改善|加速|变快|快了|更快|优化(?:幅度|比例?|率)|收益`, "better"),
+	term(`\b(?:slow\w*|regress\w*|degrad\w*|worse\w*)\b|劣化|恶化|变差|变慢|慢了|更慢|退化`, "worse"),
 	term(`\b(?:increas\w*|rais\w*|rose|ris(?:es?|en|ing)|higher|up|grow\w*)\b|增加?|升高|上升|上涨|提高`, "up"),
 }
 

@@ -198,6 +198,8 @@ func (c *compiler) assign(path string, n *plan.Node, o origin) {
 		n = c.baseURL(n)
 	case "target.headers":
 		n = c.headers(path, nil, n)
+	case "target.site":
+		n = sites(n)
 	case "request.body":
 		n = c.body(path, n)
 	case "objectives":
@@ -216,6 +218,20 @@ func (c *compiler) assign(path string, n *plan.Node, o origin) {
 	if n != nil {
 		c.set(path, n)
 	}
+}
+
+// sites are those of a list, in one text; a map has roles for keys.
+func sites(n *plan.Node) *plan.Node {
+	var texts []string
+	for _, item := range n.Items {
+		for _, m := range item.Members {
+			texts = append(texts, m.Key+"="+m.Value.Text)
+		}
+		if item.Kind != plan.Map {
+			texts = append(texts, item.Text)
+		}
+	}
+	return quote(strings.Join(texts, " "))
 }
 
 // positive refuses a zero that would pass for a setting left out.

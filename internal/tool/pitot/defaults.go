@@ -128,10 +128,23 @@ func (c *compiler) defaults() {
 	}
 	c.defaultKey()
 	c.setDefault("client.timeout", "1h")
-	c.setDefault("before.warm_up.requests", "2")
-	c.setDefault("before.warm_up.from", plan.WarmOther)
+	c.warmUp()
 	c.setDefault("before.ready.timeout", defaultReady)
 	c.setDefault("before.ready.ask", plan.AskSmall)
+}
+
+// warmUp gives a run of a server a brief warm-up until it is steady, unless something else is asked for. The embedded
+// engine compiles nothing; prompts that are sent ahead warm a server up themselves.
+func (c *compiler) warmUp() {
+	const path = "before.warm_up."
+	stated := c.get(path+"requests") != nil || c.get(path+"from") != nil || c.get(path+"steady") != nil
+	if cache := c.get("cache"); !stated && c.get("target.url") != nil && (cache == nil || cache.Text != string(plan.PrimedCache)) {
+		c.setDefault(path+"requests", "0")
+		c.setDefault(path+"steady", "true")
+		c.setDefault(path+"brief", "true")
+	}
+	c.setDefault(path+"requests", "2")
+	c.setDefault(path+"from", plan.WarmOther)
 }
 
 // defaultKey is where the key comes from, unless that is given.

@@ -54,6 +54,7 @@ type Config struct {
 	TLS     *tls.Config
 	Proxy   func(*url.URL) (*url.URL, error) // nil: none
 	HTTP2   bool                             // only HTTP/2
+	Live    bool                             // as that of a collect.Target
 }
 
 // An Exporter is a collector of one /metrics. It is used by one goroutine.
@@ -138,7 +139,7 @@ func cadence(every time.Duration, wide bool) time.Duration {
 // Collect asks until ctx ends. It never ends by itself: a server may come back.
 func (x *Exporter) Collect(ctx context.Context, every time.Duration, give func(collect.Reading)) error {
 	defer x.client.CloseIdleConnections()
-	s := session{x: x, begun: time.Now(), limit: max(every, leastLimit), reported: map[plan.Code]bool{}, give: give, mapping: mapping{keep: x.cfg.Keep}}
+	s := session{x: x, begun: time.Now(), limit: max(every, leastLimit), reported: map[plan.Code]bool{}, give: give, mapping: mapping{keep: x.cfg.Keep}, free: x.cfg.Live}
 	s.reader.Wanted = s.mapping.wants
 	defer s.release()
 	due, failures := s.begun, 0
@@ -224,7 +225,7 @@ type session struct {
 	own      bool // it stamps its samples itself
 	skew     skew
 	pending  []pendingReading
-	free     bool // nothing is held any more
+	free     bool // no reading waits any more
 	cost     cost
 }
 

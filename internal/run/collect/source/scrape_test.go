@@ -135,6 +135,29 @@ func TestStampsOfAnotherClock(t *testing.T) {
 	}
 }
 
+// Stamped values that are shown and not kept do not wait until their clock is known well.
+func TestLiveStamps(t *testing.T) {
+	for live, want := range map[bool]int{true: 3, false: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			time.Sleep(500 * ms) // where Dates of whole seconds say little
+			x := served(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Date", time.Now().UTC().Format(http.TimeFormat))
+				_, _ = fmt.Fprintf(w, "npu_chip_info_power{id=\"0\"} 1 %d\n", time.Now().Add(-800*ms).UnixMilli())
+			}, Config{Live: live})
+			ctx, cancel := context.WithCancel(t.Context())
+			readings := 0
+			go func() {
+				time.Sleep(2500 * ms)
+				if readings != want {
+					t.Errorf("live %v: %d readings", live, readings)
+				}
+				cancel()
+			}()
+			_ = x.Collect(ctx, time.Second, func(collect.Reading) { readings++ })
+		})
+	}
+}
+
 // What a source does wrong is a line each, and the others are unharmed.
 func TestTroubleIsALine(t *testing.T) {
 	packed := func(text string) http.HandlerFunc {

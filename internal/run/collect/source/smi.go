@@ -16,7 +16,8 @@ import (
 
 // An smiKind is one program.
 type smiKind struct {
-	name string
+	name  string
+	means bool // power is a mean of some time
 	// answers asks whether there are devices; its output is not read.
 	answers []string
 	// forms are those to try in turn. ask runs a short command where the program runs.
@@ -108,7 +109,7 @@ func (d *Devices) ask(ctx context.Context, args ...string) string {
 
 // Describe is the source.
 func (d *Devices) Describe() telemetry.Source {
-	s := telemetry.Source{Name: collect.Name(d.kind.name, d.host), Via: d.kind.name, Host: d.host}
+	s := telemetry.Source{Name: collect.Name(d.kind.name, d.host), Via: d.kind.name, Host: d.host, Means: d.kind.means}
 	if d.host != "" {
 		s.Via = "ssh " + d.host + ": " + d.kind.name
 	}

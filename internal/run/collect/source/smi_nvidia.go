@@ -2,6 +2,7 @@ package source
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 // nvidia is nvidia-smi, of any driver that has --query-gpu.
 var nvidia = smiKind{
 	name:    "nvidia-smi",
+	means:   true,
 	answers: []string{"nvidia-smi", "-L"},
 	forms: func(every time.Duration, ask func(args ...string) string) []form {
 		known := knownFields(ask("nvidia-smi", "--help-query-gpu"))
@@ -50,12 +52,23 @@ var wanted = [][]string{
 	{"memory.used"},
 	{"memory.total"},
 	{"clocks.sm", "clocks.current.sm"},
+	{"clocks.max.sm"},
 	{"clocks.mem", "clocks.current.memory"},
-	{"power.draw.instant", "power.draw"}, // power.draw is an average of the last second since Ampere
+	{averageDraw},
+	{"power.draw"},
+	{instantDraw},
 	{"power.limit", "enforced.power.limit"},
 	{"temperature.gpu"},
 	{"clocks_event_reasons.active", "clocks_throttle_reasons.active"},
 }
+
+// Fields that newer drivers have. By its help, nvidia-smi's power.draw is the mean of the last second on Ampere and
+// newer, and the power at an instant on older devices; power.draw.average is [N/A] on those and on GA100 (A100, A30).
+const (
+	averageDraw = "power.draw.average"
+	instantDraw = "power.draw.instant"
+	drawSpan    = 1 // s
+)
 
 // quantities are those of the fields, with the factor to the unit of the quantity.
 var quantities = map[string]column{
@@ -64,9 +77,11 @@ var quantities = map[string]column{
 	"memory.total":          {telemetry.DeviceMemoryTotal, smiMebi},
 	"clocks.sm":             {telemetry.DeviceClock, smiMega},
 	"clocks.current.sm":     {telemetry.DeviceClock, smiMega},
+	"clocks.max.sm":         {telemetry.DeviceClockLimit, smiMega},
 	"clocks.mem":            {telemetry.DeviceMemoryClock, smiMega},
 	"clocks.current.memory": {telemetry.DeviceMemoryClock, smiMega},
-	"power.draw.instant":    {telemetry.DevicePower, 1},
+	averageDraw:             {telemetry.DevicePower, 1},
+	instantDraw:             {telemetry.DevicePowerInstant, 1},
 	"power.draw":            {telemetry.DevicePower, 1},
 	"power.limit":           {telemetry.DevicePowerLimit, 1},
 	"enforced.power.limit":  {telemetry.DevicePowerLimit, 1},
@@ -145,30 +160,39 @@ func (n *nvidiaReader) read(text string) (r row) {
 	d := n.devices.get(id)
 	r.known = true
 	r.stamp, _ = time.Parse(stampForm, at("timestamp")) // without one it is zero
-	for i, field := range n.fields {
-		cell := strings.TrimSpace(cells[i])
-		q, known := quantities[field]
-		switch {
-		case unknown(cell) || !known:
-			continue
-		case q.name != "":
-			v, ok := number(cell, q.factor)
-			if !ok || v < 0 && q.name != telemetry.DeviceTemperature {
-				r.strange = true
-				continue
-			}
-			r.values = append(r.values, d.value(q.name, v))
-			if field == "memory.used" {
-				n.used[id] = v
-			}
-		}
-	}
+	n.quantities(&r, d, cells)
 	r.values = append(r.values, throttling(d, at("clocks_event_reasons.active"))...)
 	r.values = append(r.values, throttling(d, at("clocks_throttle_reasons.active"))...)
 	if uuid := at("uuid"); !unknown(uuid) && len(n.index) < mostDevices {
 		n.index[uuid] = id
 	}
 	return r
+}
+
+// quantities reads the cells of a device that are numbers.
+func (n *nvidiaReader) quantities(r *row, d *device, cells []string) {
+	mean, power := false, false
+	for i, field := range n.fields {
+		cell := strings.TrimSpace(cells[i])
+		q, known := quantities[field]
+		if unknown(cell) || !known || q.name == telemetry.DevicePower && power {
+			continue
+		}
+		v, ok := number(cell, q.factor)
+		if !ok || v < 0 && q.name != telemetry.DeviceTemperature {
+			r.strange = true
+			continue
+		}
+		r.values = append(r.values, d.value(q.name, v))
+		mean, power = mean || field == averageDraw, power || q.name == telemetry.DevicePower
+		if field == "memory.used" {
+			n.used[d.label["device"]] = v
+		}
+	}
+	// A driver that has a field for the power at an instant, and none for the mean, means that by power.draw.
+	if mean || power && !slices.Contains(n.fields, averageDraw) && slices.Contains(n.fields, instantDraw) {
+		r.values = append(r.values, d.value(telemetry.DevicePowerSpan, drawSpan))
+	}
 }
 
 // throttling reads a set of reasons, such as 0x0000000000000004.

@@ -60,15 +60,15 @@ func words(values []collect.Value) string {
 
 func TestNVIDIA(t *testing.T) {
 	fields := chosen(knownFields(smiSample(t, "nvidia-smi-help.txt")))
-	want := "timestamp,index,uuid,utilization.gpu,memory.used,memory.total,clocks.sm,clocks.mem,power.draw.instant,power.limit,temperature.gpu,clocks_event_reasons.active"
+	want := "timestamp,index,uuid,utilization.gpu,memory.used,memory.total,clocks.sm,clocks.max.sm,clocks.mem,power.draw.average,power.draw,power.draw.instant,power.limit,temperature.gpu,clocks_event_reasons.active"
 	if got := strings.Join(fields, ","); got != want {
 		t.Fatal(got)
 	}
 	r := &nvidiaReader{fields: fields, devices: labels{}, index: map[string]string{}, used: map[string]float64{}}
 	if d := cmp.Diff([]string{
-		"clock 0 1.755e+09, memory_clock 0 2.619e+09, memory_total 0 8.55208e+10, memory_used 0 7.39372e+10, power 0 698.31, power_limit 0 700, temperature 0 71, throttled 0 sw_power_cap 1, utilization 0 0.97",
-		"clock 1 3.45e+08, memory_clock 1 2.619e+09, memory_total 1 8.55208e+10, memory_used 1 4.1943e+06, temperature 1 33, utilization 1 0",
-		"clock 0 1.2e+09, memory_clock 0 2.619e+09, memory_total 0 8.55208e+10, memory_used 0 7.39372e+10, power 0 540.02, power_limit 0 700, temperature 0 88, " +
+		"clock 0 1.755e+09, clock_limit 0 1.98e+09, memory_clock 0 2.619e+09, memory_total 0 8.55208e+10, memory_used 0 7.39372e+10, power 0 698.31, power_instant 0 731.2, power_limit 0 700, power_span 0 1, temperature 0 71, throttled 0 sw_power_cap 1, utilization 0 0.97",
+		"clock 1 3.45e+08, clock_limit 1 1.98e+09, memory_clock 1 2.619e+09, memory_total 1 8.55208e+10, memory_used 1 4.1943e+06, power 1 71.5, power_instant 1 71.5, temperature 1 33, utilization 1 0",
+		"clock 0 1.2e+09, clock_limit 0 1.98e+09, memory_clock 0 2.619e+09, memory_total 0 8.55208e+10, memory_used 0 7.39372e+10, power 0 540.02, power_instant 0 122.75, power_limit 0 700, power_span 0 1, temperature 0 88, " +
 			"throttled 0 hw_power_brake 1, throttled 0 hw_slowdown 1, throttled 0 hw_thermal 1, throttled 0 sw_thermal 1, utilization 0 1",
 		"memory_total 1 8.55208e+10",
 	}, smiTold(smiSample(t, "nvidia-smi.csv"), r.read)); d != "" {
@@ -88,7 +88,7 @@ func TestNVIDIA(t *testing.T) {
 	if zeros != len(smiReasons)-1 {
 		t.Errorf("%d reasons are 0", zeros)
 	}
-	for _, line := range []string{"No devices were found", "1, 2", strings.Replace(first, ", 97,", ", busy,", 1), strings.Replace(first, "698.31", "nan", 1), strings.Replace(first, "698.31", "-1", 1)} {
+	for _, line := range []string{"No devices were found", "1, 2", strings.Replace(first, ", 97,", ", busy,", 1), strings.Replace(first, "731.20", "nan", 1), strings.Replace(first, "698.31", "-1", 1)} {
 		if got := r.read(line); !got.strange {
 			t.Errorf("%q is as it should be: %v", line, got.values)
 		}
@@ -98,7 +98,7 @@ func TestNVIDIA(t *testing.T) {
 // A driver of 2021 has power.draw and clocks_throttle_reasons; one that tells no fields is asked
 // for the few that all have.
 func TestNVIDIADrivers(t *testing.T) {
-	old := strings.NewReplacer(`"power.draw.instant"`, "", `"clocks_event_reasons.active" or `, "", `"clocks_event_reasons.gpu_idle" or `, "").Replace(smiSample(t, "nvidia-smi-help.txt"))
+	old := strings.NewReplacer(`"power.draw.instant"`, "", `"power.draw.average"`, "", `"clocks.max.sm"`, "", `"clocks_event_reasons.active" or `, "", `"clocks_event_reasons.gpu_idle" or `, "").Replace(smiSample(t, "nvidia-smi-help.txt"))
 	forms := nvidia.forms(250*time.Millisecond, func(args ...string) string {
 		if cmp.Diff([]string{"nvidia-smi", "--help-query-gpu"}, args) != "" {
 			t.Error(args)
@@ -111,6 +111,13 @@ func TestNVIDIADrivers(t *testing.T) {
 	if d := cmp.Diff([]string{"clock 0 1.53e+09, memory_clock 0 8.77e+08, memory_total 0 3.40892e+10, memory_used 0 1.07374e+09, power 0 55.21, power_limit 0 300, temperature 0 41, throttled 0 hw_thermal 1, utilization 0 0.12"},
 		smiTold(smiSample(t, "nvidia-smi-old.csv"), forms[0].read)); d != "" {
 		t.Error(d)
+	}
+	// One that has the power at an instant and no field for the mean has the mean as power.draw.
+	named := strings.ReplaceAll(smiSample(t, "nvidia-smi-help.txt"), `"power.draw.average"`, "")
+	forms = nvidia.forms(time.Second, func(...string) string { return named })
+	line := "2026/11/24 10:02:59.123, 0, GPU-1, 97, 70512, 81559, 1755, 1980, 2619, 301.50, 522.25, 700.00, 71, 0x0000000000000000"
+	if got := words(forms[0].read(line).values); !strings.Contains(got, "power 0 301.5, power_instant 0 522.25, power_limit 0 700, power_span 0 1,") {
+		t.Error(got)
 	}
 	forms = nvidia.forms(time.Second, func(...string) string { return "" })
 	if len(forms) != 1 || !strings.Contains(forms[0].args[1], "power.draw,temperature.gpu") {

@@ -120,7 +120,7 @@ func found(t plan.Telemetry, target collect.Target) (all []collect.Collector) {
 func ofTarget(address string, t plan.Telemetry, target collect.Target) (collect.Collector, error) {
 	config := Config{
 		Name: server, URL: address, Header: target.Header, Secrets: target.Secrets, Keep: t.Keep,
-		Dial: target.Dial, Proxy: target.Proxy, HTTP2: target.HTTP2,
+		Dial: target.Dial, Proxy: target.Proxy, HTTP2: target.HTTP2, Live: target.Live,
 	}
 	if address == target.URL {
 		config.URL = strings.TrimRight(address, "/") + "/metrics"
@@ -140,7 +140,9 @@ func ofURL(address string, t plan.Telemetry, target collect.Target) (collect.Col
 	if of, err := url.Parse(target.URL); err == nil && of.Host == u.Host && of.Scheme == u.Scheme {
 		return ofTarget(address, t, target)
 	}
-	return NewScraper(Config{Name: nameOf(u), URL: address, Secrets: target.Secrets, Keep: t.Keep, Dial: target.Dial, Proxy: target.Proxy})
+	return NewScraper(Config{
+		Name: nameOf(u), URL: address, Secrets: target.Secrets, Keep: t.Keep, Dial: target.Dial, Proxy: target.Proxy, Live: target.Live,
+	})
 }
 
 // nameOf is host:port, with the path where it is not the usual one.

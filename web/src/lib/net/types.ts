@@ -391,6 +391,7 @@ export interface ComparedLoad {
   claims: Said[];
   differs: Difference[];
   further: number;
+  idle: number;
   rows: ComparedRow[];
   notes: Said[];
   overlays: Overlay[];
