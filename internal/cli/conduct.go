@@ -16,8 +16,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
-	"github.com/pitot-bench/pitot/internal/judge/metrics"
-	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -210,32 +208,8 @@ func (x *experimentRunner) unfinished(err error) error {
 	}
 	errs := []error{comparing.Ending(x.sess.Stdout, x.journal, words.In(x.Lang), x.All)}
 	x.view.Printf("%s", again)
-	return errors.Join(append(errs, x.noVerdict(lost))...)
-}
-
-// noVerdict ends an experiment whose legs failed: of a variant all, or one after the other.
-func (x *experimentRunner) noVerdict(lost *experiment.LostError) error {
-	missing, failed := x.plan.Missing(x.journal), x.journal.With(experiment.Failed)
-	e := metrics.Explanation{Causes: []plan.Message{lost.Message()}}
-	last := []*experiment.Leg{lost.Leg}
-	if missing != nil {
-		e.Causes, last = []plan.Message{plan.Msg("experiment.no-leg", "variants", missing)}, nil
-	}
-	for _, name := range missing {
-		for _, l := range slices.Backward(failed) {
-			if l.Variant == name {
-				last = append(last, l)
-				break
-			}
-		}
-	}
-	for _, l := range last {
-		why := metrics.ExplainLoss(l.Why)
-		e.Causes = append(e.Causes, plan.Msg("note.lost-leg", "leg", comparing.LegName(x.journal, l), "variant", l.Variant, "why", why.Causes[0]))
-		e.Effects = append(e.Effects, why.Effects...)
-	}
-	e.Remedies = comparing.Remedies(last)
-	return errors.Join(x.writeNone(e, x.Lang), noVerdict(e, x.Lang))
+	e := comparing.NoVerdict(x.plan.Missing(x.journal), x.journal, lost)
+	return errors.Join(append(errs, x.writeNone(e, x.Lang), noVerdict(e, x.Lang))...)
 }
 
 func (x *experimentRunner) storeFlag() string {
@@ -270,21 +244,11 @@ func (x *experimentRunner) report(out *experiment.Outcome) error {
 	errs := []error{err}
 	errs = append(errs, printOutcome(x.sess, x.journal, out, x.plan.Same(), x.All, lang))
 	if err == nil {
-		fmt.Fprintln(x.sess.Stdout, lang.Word("experiment.next-note", "note", plain.Line(fromHere(note.Output)), "plots", plots))
+		fmt.Fprintln(x.sess.Stdout, lang.Word("experiment.next-note", "note", plain.Line(session.FromHere(note.Output)), "plots", plots))
 	}
 	fmt.Fprintln(x.sess.Stdout, lang.Word("experiment.next-all", "notes", comparison.Further(out.Whole()), "command", "pitot compare "+shell.Quote(x.plan.Name)+x.storeFlag()))
 	fmt.Fprintln(x.sess.Stdout, comparison.Closing(out.Whole(), lang))
 	return errors.Join(append(errs, x.Write(out.Comparison, x.Lang), verdictOf(out.Comparison.Gates))...)
-}
-
-// fromHere is the path of a file from the present folder, if it is below that.
-func fromHere(name string) string {
-	if here, err := filepath.Abs("."); err == nil {
-		if rel, err := filepath.Rel(here, name); err == nil && filepath.IsLocal(rel) {
-			return rel
-		}
-	}
-	return name
 }
 
 // fileName is text as part of a file's name.

@@ -100,3 +100,13 @@ func TryFolder(folder, file string) error {
 	}
 	return nil
 }
+
+// FromHere is the path of a file from the present folder, if it is below that.
+func FromHere(name string) string {
+	if here, err := filepath.Abs("."); err == nil {
+		if rel, err := filepath.Rel(here, name); err == nil && filepath.IsLocal(rel) {
+			return rel
+		}
+	}
+	return name
+}

@@ -40,6 +40,30 @@ func Ending(w io.Writer, j *experiment.Journal, lang *words.Language, all bool) 
 	return nil
 }
 
+// NoVerdict is why an experiment was given up: all legs of the missing variants failed, or one leg after the other.
+func NoVerdict(missing []string, j *experiment.Journal, lost *experiment.LostError) metrics.Explanation {
+	e := metrics.Explanation{Causes: []plan.Message{lost.Message()}}
+	last := []*experiment.Leg{lost.Leg}
+	if missing != nil {
+		e.Causes, last = []plan.Message{plan.Msg("experiment.no-leg", "variants", missing)}, nil
+	}
+	for _, name := range missing {
+		for _, l := range slices.Backward(j.With(experiment.Failed)) {
+			if l.Variant == name {
+				last = append(last, l)
+				break
+			}
+		}
+	}
+	for _, l := range last {
+		why := metrics.ExplainLoss(l.Why)
+		e.Causes = append(e.Causes, plan.Msg("note.lost-leg", "leg", LegName(j, l), "variant", l.Variant, "why", why.Causes[0]))
+		e.Effects = append(e.Effects, why.Effects...)
+	}
+	e.Remedies = Remedies(last)
+	return e
+}
+
 // Remedies are what to do about legs that failed, each once.
 func Remedies(lost []*experiment.Leg) (all []plan.Message) {
 	for _, l := range lost {
