@@ -225,23 +225,23 @@ func (s *summary) brief(load compare.Workload) {
 }
 
 // briefTable is the main figures of a variant and of the baseline.
-func (w *summary) briefTable(load compare.Workload, variant int) doc.Grid {
+func (s *summary) briefTable(load compare.Workload, variant int) doc.Grid {
 	table := doc.Grid{Align: "lrrrll", Padded: true, Rows: [][]string{{
-		w.Word("comparison.figure"),
-		bounded(w.Called(load.Variants[0]), nameColumns), bounded(w.Called(load.Variants[variant]), nameColumns),
-		w.Word("comparison.change"), w.Word("summary.interval", "level", w.level()), w.Word("summary.verdict"),
+		s.Word("comparison.figure"),
+		bounded(s.Called(load.Variants[0]), nameColumns), bounded(s.Called(load.Variants[variant]), nameColumns),
+		s.Word("comparison.change"), s.Word("summary.interval", "level", s.level()), s.Word("summary.verdict"),
 	}}}
-	rows := w.briefRows(load, variant)
-	if w.short {
+	rows := s.briefRows(load, variant)
+	if s.short {
 		rows = rows[:min(len(rows), briefFigures)]
 	}
 	for _, r := range rows {
-		s, c := scaleOf(r), *r.Cells[variant].Change
-		_, tone := w.verdict(c)
-		verdict := doc.Cell{Verdict: w.plainVerdict(c), Tone: tone}
+		scale, c := scaleOf(r), *r.Cells[variant].Change
+		_, tone := s.verdict(c)
+		verdict := doc.Cell{Verdict: s.plainVerdict(c), Tone: tone}
 		table.Rows = append(table.Rows, []string{
-			w.ColumnTitle(r), s.value(r.Cells[0]), s.value(r.Cells[variant]),
-			w.Change(r, c), w.Interval(r, c), verdict.Judged(),
+			s.ColumnTitle(r), scale.value(r.Cells[0]), scale.value(r.Cells[variant]),
+			s.Change(r, c), s.Interval(r, c), verdict.Judged(),
 		})
 	}
 	return table
