@@ -21,6 +21,7 @@ export GOFLAGS := -trimpath $(GOFLAGS)
 
 build: page ## bin/pitot, static
 	go build -ldflags '$(LDFLAGS)' -o bin/pitot ./cmd/pitot
+	@$(WITHOUT_PAGE)
 
 # The page is built where there is a Node that can, and its packages can be had; elsewhere the binary
 # has a placeholder.
@@ -29,6 +30,9 @@ PAGE := internal/show/web/dist/index.html
 PACKAGES := web/node_modules/.package-lock.json
 # of a command of the page's packages, where they are
 WITH_PACKAGES = @if [ -e $(PACKAGES) ]; then cd web && $(1); else echo 'skipped, without Node 20.19 and the packages of web/: $(1)' >&2; fi
+
+# prints what a binary without the page lacks, and how to have it
+WITHOUT_PAGE = [ -e $(PAGE) ] || echo 'note: pitot ui and HTML reports need the page, which is not in this binary: install Node 20.19 or newer, let npm reach its registry, and run make build again' >&2
 
 page: $(if $(NODE),$(PAGE)) ## the page that pitot ui serves, from web/
 
@@ -97,6 +101,7 @@ demo: build ## the main job against the embedded engine
 	@echo
 	@echo 'To look at these runs in a browser:  bin/pitot ui --store bin/demo.db'
 	@echo 'and at the experiment:               bin/pitot ui --store bin/demo-ab.db'
+	@$(WITHOUT_PAGE)
 
 bench: ## every Go benchmark
 	go test -run '^$$' -bench . ./...

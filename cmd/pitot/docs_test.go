@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -69,7 +70,7 @@ func arguments(command string) (out []string) {
 }
 
 // Every `$ pitot` command in the docs runs, in order, with a folder and a store for each
-// file. The folder has notes with result tables, traces of services, and example profiles. An engine takes
+// file. The folder has the notes, traces and profiles of examples/. An engine takes
 // the place of the server on port 8000. The lines shown must appear in the output, in their
 // order.
 func TestDocs(t *testing.T) {
@@ -94,6 +95,94 @@ func TestDocs(t *testing.T) {
 	}
 }
 
+// fenced are the blocks of a page between fences.
+func fenced(t *testing.T, name string) []string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return regexp.MustCompile("(?ms)^```.*?^```$").FindAllString(string(b), -1)
+}
+
+// The README in Chinese has the commands of the English one, in its order, with the same output.
+func TestReadmesHaveTheSameCommands(t *testing.T) {
+	english, chinese := fenced(t, "../../README.md"), fenced(t, "../../README.zh-CN.md")
+	if len(english) < 5 || len(english) != len(chinese) {
+		t.Fatalf("%d blocks in README.md, %d in README.zh-CN.md", len(english), len(chinese))
+	}
+	for i := range english {
+		if english[i] != chinese[i] {
+			t.Errorf("README.md has\n%s\nand README.zh-CN.md\n%s", english[i], chinese[i])
+		}
+	}
+}
+
+var (
+	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	mark    = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+)
+
+// anchor is the name of a heading in links, as GitHub makes it.
+func anchor(heading string) string {
+	return strings.ReplaceAll(mark.ReplaceAllString(strings.ToLower(heading), ""), " ", "-")
+}
+
+// Links within the docs lead to files and headings that are there.
+func TestDocsLinks(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	more, _ := filepath.Glob("../../*.md")
+	if err != nil || len(pages) < 5 {
+		t.Fatal(err, pages)
+	}
+	for _, page := range append(pages, more...) {
+		b, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllSubmatch(b, -1) {
+			target, fragment, _ := strings.Cut(string(m[1]), "#")
+			if strings.Contains(target, "://") {
+				continue
+			}
+			there := b
+			if target != "" {
+				if there, err = os.ReadFile(filepath.Join(filepath.Dir(page), target)); err != nil {
+					t.Errorf("%s: %s: %v", page, m[1], err)
+					continue
+				}
+			}
+			if fragment != "" && !slices.ContainsFunc(heading.FindAllSubmatch(there, -1), func(h [][]byte) bool { return anchor(string(h[1])) == fragment }) {
+				t.Errorf("%s: %s: no such heading", page, m[1])
+			}
+		}
+	}
+}
+
+// A page of the docs is a manual first: measurements, and the commands that repeat them, stand at its end. Pages of
+// nothing but proofs have no manual.
+func TestDocsHaveProofsAtTheEnd(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(pages) < 5 {
+		t.Fatal(err, pages)
+	}
+	for _, page := range pages {
+		b, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		manual, checks, _ := bytes.Cut(b, []byte("\n## How this was checked\n"))
+		proof := slices.Contains([]string{"accuracy.md", "experiment-rates.md", "reproduction.md"}, filepath.Base(page))
+		if m := regexp.MustCompile("go test [^`\n]*").Find(manual); m != nil && !proof {
+			t.Errorf("%s: %s: belongs under How this was checked", page, m)
+		}
+		if m := regexp.MustCompile(`(?m)^## .*`).Find(checks); m != nil {
+			t.Errorf("%s: %s comes after How this was checked", page, m)
+		}
+	}
+}
+
 func runBlocks(t *testing.T, pitot string, found []block) {
 	if len(found) == 0 {
 		return
@@ -101,9 +190,8 @@ func runBlocks(t *testing.T, pitot string, found []block) {
 	url := serve(t, pitot, "--ttft", "3ms", "--itl", "2ms", "--fault", "comments=0.1")
 	port := url[strings.LastIndex(url, ":")+1:]
 	dir := t.TempDir()
-	const notes = "internal/tool/ingest/testdata/notes"
-	for name, from := range map[string]string{"notes": "../../" + notes, notes: "../../" + notes, "traces": "../../internal/load/traffic/testdata", "examples/profiles": "../../examples/profiles"} {
-		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(from)); err != nil {
+	for _, name := range []string{"examples/notes", "examples/traces", "examples/profiles"} {
+		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS("../../"+name)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,6 +28,24 @@ func TestReasonsHaveRemedies(t *testing.T) {
 	}
 	if reasons < 30 {
 		t.Errorf("%d reasons", reasons)
+	}
+}
+
+// docs/README.md has each reason in a row with the words of its remedy.
+func TestRemediesAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	english, rows := catalogue.In("en"), strings.Split(string(page), "\n")
+	for code, remedy := range remedies {
+		i := slices.IndexFunc(rows, func(row string) bool { return strings.Contains(row, "`"+string(code)+"`") })
+		switch {
+		case i < 0:
+			t.Errorf("docs/README.md has no row of %s", code)
+		case remedy != "" && !strings.Contains(rows[i], english.Say(plan.Message{Code: remedy})):
+			t.Errorf("docs/README.md: the row of %s is without: %s", code, english.Say(plan.Message{Code: remedy}))
+		}
 	}
 }
 
