@@ -71,7 +71,7 @@ func (c noteCmd) short(sess *session.Session) error {
 		return comparison.Summary(w, result, comparison.Options{Lang: words.In(c.Lang), Short: true})
 	}
 	if c.Output == "" {
-		return write(sess.RawStdout)
+		return write(sess.Stdout)
 	}
 	return session.WriteFile("--output", c.Output, write)
 }
