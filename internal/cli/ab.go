@@ -40,10 +40,7 @@ type abCmd struct {
 // Help explains it.
 func (abCmd) Help() string {
 	return "Makes an experiment of a command that measures: legs in blocks of before, after, after, before, each with a server of its own, warmed until it is steady. " +
-		"It ends with the verdict, with drift and noise, and with a lab note. The experiment is kept as a file, which `pitot experiment run` takes.\n\n" +
-		"pitot ab --before 'vllm serve M' --after 'vllm serve M --enable-x' -- vllm bench serve --model M --dataset-name random\n" +
-		"pitot ab --before http://a:8000 --after http://b:8000 --until verdict -- bench --rate 10\n" +
-		"pitot ab --before 'vllm serve M' --same --blocks 6 -- bench --url http://127.0.0.1:8000 --rate 10"
+		"It ends with the verdict, with drift and noise, and with a lab note. The experiment is kept as a file, which `pitot experiment run` takes."
 }
 
 // experiment is the experiment of the command line.

@@ -15,6 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/ui"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
@@ -146,8 +147,8 @@ func ownCompiled(sess *session.Session, d *pitot.Draft) (*compiled, error) {
 func makeAndReport(sess *session.Session, k *kong.Context, own maker, o *flags.Results, listeners ...listener) error {
 	c, err := own.compile(sess, k)
 	limits, wrongLimits := comparing.Gates(o.FailIf, compare.ParseThreshold)
-	wrong := errors.Join(checkReports(o), wrongLimits)
-	if err == nil && wrong != nil { // all in one go
+	wrong := errors.Join(checkReports(o), wrongLimits, usage(o.Check()))
+	if err == nil { // all in one go
 		err = usage(c.Front.Explain(run.Check(c.Spec, session.Kinds())))
 	}
 	if err := errors.Join(err, wrong); err != nil {
@@ -158,7 +159,7 @@ func makeAndReport(sess *session.Session, k *kong.Context, own maker, o *flags.R
 	if err != nil {
 		return usage(err)
 	}
-	b.view.Print(line)
+	b.view.Opening = line
 	end, err := sess.JoinFleet(c.fleet, c.Spec.Target.Simulated)
 	if err != nil {
 		return err
@@ -202,6 +203,7 @@ func (b *batch) make(c *compiled) error {
 		return err
 	}
 	result := made.Result
+	result.Summary.Cost = metrics.CostOf(result.Summary, o.PerHour(), o.Devices)
 	if b.made++; b.made > 1 {
 		fmt.Fprintln(sess.Stdout)
 	}

@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/model/calibrate"
@@ -13,19 +16,58 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/report"
 	"github.com/pitot-bench/pitot/internal/sys/files"
+	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
 
 // calibrateCmd is `pitot calibrate`.
 type calibrateCmd struct {
-	Runs   []string `arg:"" optional:"" help:"${picks} With --url: flags of bench for all loads, after --."`
-	URL    string   `name:"url" placeholder:"URL" help:"Server to measure: six loads, about 70 s."`
+	Runs   []string `arg:"" optional:"" help:"${picks} With --url: further flags of bench for all loads, after --."`
 	Output string   `short:"o" placeholder:"FILE" help:"File to write the profile to. Default: none."`
 	Title  string   `placeholder:"TEXT" help:"Title of the profile. Default: the model of the runs."`
 	flags.StoreFlag
+
+	flags.Target    `embed:"" group:"With --url:"`
+	flags.Requests  `embed:"" group:"With --url:"`
+	flags.Load      `embed:"" group:"With --url:"`
+	flags.BeforeRun `embed:"" group:"With --url:"`
+
+	words []string // the load, as flags of bench
+}
+
+// calibrateFlags hides the flags of bench that each load has of its own.
+func calibrateFlags(k *kong.Kong) error {
+	node := flags.Command(k.Model.Node, "calibrate")
+	if node == nil {
+		return nil
+	}
+	for _, f := range node.Flags {
+		switch path := f.Tag.Get("path"); path {
+		case "target.url":
+			f.Help = "Server to measure: six loads, about 70 s."
+		default:
+			f.Hidden = f.Hidden || slices.Contains(pitot.OfLegs, path)
+		}
+	}
+	return nil
+}
+
+// takeLoad takes the flags of the loads, which are of a server.
+func (c *calibrateCmd) takeLoad(k *kong.Context) error {
+	c.URL = c.Address()
+	own := []string{"", "target.url", "target.host", "target.port"}
+	given := slices.DeleteFunc(pitot.Given(k), func(s pitot.Setting) bool { return slices.Contains(own, s.Path) })
+	c.words = append(pitot.Words(given...), c.Runs...)
+	if c.URL == "" && len(given) > 0 {
+		return session.Usagef("%s: only applies with --url, the server to measure", given[0].Flag)
+	}
+	return nil
 }
 
 // Run finds the engine behind runs, and writes its profile.
-func (c calibrateCmd) Run(sess *session.Session) (err error) {
+func (c calibrateCmd) Run(sess *session.Session, k *kong.Context) (err error) {
+	if err := c.takeLoad(k); err != nil {
+		return err
+	}
 	if c.Output != "" {
 		if err := files.TryAppend(c.Output); err != nil { // before a minute of measuring
 			return session.Usagef("--output: %w", err)

@@ -38,12 +38,12 @@ func closed(n int) load {
 
 // draft is that of all loads.
 func (c calibrateCmd) draft(sess *session.Session) (*pitot.Draft, error) {
-	d, err := sess.Draft(append([]string{"bench"}, c.Runs...)...)
+	d, err := sess.Draft(append([]string{"bench"}, c.words...)...)
 	if err != nil {
 		return nil, err
 	}
 	if flag := d.Gives(""); flag != "" {
-		return nil, session.Usagef("%s: is about the results of a single run; leave it out behind --", flag)
+		return nil, session.Usagef("%s: is about the results of a single run; leave it out", flag)
 	}
 	if flag := d.Gives(pitot.OfLegs...); flag != "" {
 		return nil, session.Usagef("%s: each of the six loads has its own; leave it out, or make runs with `pitot bench` and name them: pitot calibrate RUN...", flag)

@@ -37,7 +37,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/cli/ui"
 
-	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
@@ -154,7 +153,8 @@ type grammar struct {
 	Complete   completion.CompleteCmd `cmd:"" hidden:"" passthrough:""`
 	KeepLog    trimLogCmd             `cmd:"" name:"keep-log" hidden:""`
 
-	PrintVersion kong.VersionFlag `name:"version" help:"Print the version."`
+	PrintVersion kong.VersionFlag `name:"version" rare:"" help:"Print the version."`
+	AllHelp      flags.AllHelp    `name:"help-all" rare:"" help:"Show all flags."`
 }
 
 // Run runs one command line and returns its exit code.
@@ -197,7 +197,8 @@ func onlyCommand(g *grammar, args []string) any {
 		names := append(strings.Split(f.Tag.Get("aliases"), ","), cmp.Or(f.Tag.Get("name"), strings.ToLower(f.Name)))
 		if command && !completes && slices.Contains(names, args[0]) {
 			version, _ := all.FieldByName("PrintVersion")
-			return reflect.New(reflect.StructOf([]reflect.StructField{f, version})).Interface()
+			help, _ := all.FieldByName("AllHelp")
+			return reflect.New(reflect.StructOf([]reflect.StructField{f, version, help})).Interface()
 		}
 	}
 	return g
@@ -217,6 +218,10 @@ func newParser(sess *session.Session, grammar any) (parser *kong.Kong, exited *b
 		flags.Numbers,
 		kong.PostBuild(bareEngineFlags),
 		kong.PostBuild(sweep.Lists),
+		kong.PostBuild(capacity.Flags),
+		kong.PostBuild(calibrateFlags),
+		kong.PostBuild(flags.EngineNames),
+		kong.Help(flags.PrintHelp),
 		kong.PostBuild(replayTakesRuns),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoAppDescFormat: true}),
 	)
@@ -226,8 +231,8 @@ func newParser(sess *session.Session, grammar any) (parser *kong.Kong, exited *b
 // parse parses a command line, and returns its remarks. A usage error is one of ours.
 func parse(parser *kong.Kong, args []string) (*kong.Context, []string, error) {
 	k, hints, err := flags.Parse(parser, args)
-	if err != nil && len(args) > 0 && err.Error() == "unexpected argument "+args[0] { // the parser does not know help
-		err = fmt.Errorf("%w%s", err, plan.Suggest(args[0], []string{"help"}))
+	if err != nil && len(args) > 0 {
+		err = withMeant(parser.Model.Node, args, err)
 	}
 	return k, hints, usage(err)
 }

@@ -32,10 +32,7 @@ type planCmd struct {
 
 // Help shows the three forms.
 func (planCmd) Help() string {
-	return "The plan of a run is all that it takes to make it again, secrets aside. It is printed as YAML, which `pitot bench --config` takes; what it would send stands above it in comments. Nothing is sent, and nothing is downloaded.\n\n" +
-		"pitot plan -- bench --url http://127.0.0.1:8000 --rate 5\n" +
-		"pitot plan -- vllm bench serve --model NAME --dataset-name random\n" +
-		"pitot plan last > again.yaml"
+	return "The plan of a run is all that it takes to make it again, secrets aside. It is printed as YAML, which `pitot bench --config` takes; what it would send stands above it in comments. Nothing is sent, and nothing is downloaded."
 }
 
 // Run prints the plan.

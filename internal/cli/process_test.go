@@ -74,7 +74,7 @@ func TestMistakes(t *testing.T) {
 		{"bad flag", "bench --rates 5", exitUsage, "unknown flag --rates, did you mean \"--rate\"?"},
 		{"bad value", "bench --rate fast", exitUsage, `--rate: "fast": must be a number`},
 		{"bad choice", "bench --arrival sometimes", exitUsage, `--arrival "sometimes": unknown kind; allowed: at-once, constant`},
-		{"bad command", "measure", exitUsage, "unexpected argument measure\n"},
+		{"bad command", "measured", exitUsage, "unexpected argument measured\n"},
 		{"unreadable file", "bench --workload custom --data " + secret, exitUsage, "is a folder, not a file"},
 		{"file without requests", "bench --workload custom --data " + file, exitUsage, `line 1: field "prompt" is missing`},
 		{"unreadable config", "bench --config " + secret, exitUsage, "is a folder, not a file"},

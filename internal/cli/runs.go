@@ -153,8 +153,9 @@ func (c runsShowCmd) Run(sess *session.Session) error {
 type runsReportCmd struct {
 	Dialect        string           `enum:"pitot,vllm,sglang,json" default:"pitot" placeholder:"NAME" help:"pitot, vllm, sglang, or json for pitot's figures (${default})."`
 	DialectVersion string           `placeholder:"FORM" help:"Version of the report: for vllm 2026-11, 2026-08, 2025-12 or 2025-07, for sglang main or 2026-01. Default: the run's, or the newest."`
-	SLO            []plan.Objective `name:"slo" placeholder:"LIMITS" help:"Goodput objectives instead of the run's."`
+	SLO            []plan.Objective `name:"slo" placeholder:"LIMITS" help:"Objectives instead of the run's: ttft=200ms of each request, ttft.p99=200ms of the run."`
 	Percentiles    []float64        `placeholder:"LIST" help:"Percentiles instead of the run's."`
+	flags.Prices
 	reportFile
 	runArg
 }
@@ -164,7 +165,7 @@ func (c runsReportCmd) Run(sess *session.Session) error {
 	refused := func(run trace.Run) error { return usage(known.Named(c.Dialect).CheckReport(run, c.SLO, c.Percentiles)) }
 	wrong := append(plan.CheckObjectives("slo", c.SLO), plan.CheckPercentiles("percentiles", c.Percentiles)...)
 	err := errors.Join(usage(tool.Names{"slo": "--slo", "percentiles": "--percentiles"}.Explain(wrong)),
-		checkForm(c.Dialect, c.DialectVersion), refused(trace.Run{}), c.Check())
+		checkForm(c.Dialect, c.DialectVersion), refused(trace.Run{}), c.reportFile.Check(), usage(c.Prices.Check()))
 	if err != nil {
 		return err
 	}
@@ -195,6 +196,7 @@ func (c runsReportCmd) Run(sess *session.Session) error {
 		return printReport(sess, t, metrics.Summary{}, c.Dialect, c.DialectVersion, true)
 	}
 	summary := metrics.Summarize(t, metrics.Options{})
+	summary.Cost = metrics.CostOf(summary, c.PerHour(), c.Devices)
 	if c.Dialect != "pitot" {
 		printHealth(sess, summary.Health)
 	}

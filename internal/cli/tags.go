@@ -26,9 +26,7 @@ type tagsCmd struct {
 
 // Help explains it.
 func (tagsCmd) Help() string {
-	return "Prints the tags and the remark that the run then has. Measured figures do not depend on them.\n\n" +
-		"pitot runs tag last +release -candidate\n" +
-		"pitot runs tag 'nightly*' +h100 --remark 'after the driver update'"
+	return "Prints the tags and the remark that the run then has. Measured figures do not depend on them."
 }
 
 // Run changes labels, and prints them.

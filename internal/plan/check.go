@@ -91,6 +91,8 @@ func CheckURL(path, s string) (p Problems) {
 	switch {
 	case !strings.HasPrefix(lower, "http://") && !strings.HasPrefix(lower, "https://"):
 		p.If(true, path, quoted, "must begin with http:// or https://")
+		whole, err := url.Parse("http://" + s)
+		p.Hint(err == nil && CheckURL(path, whole.String()) == nil && !strings.Contains(s, "://"), "write http://%s", s)
 	case err != nil && !strings.Contains(s, "@"):
 		p.If(true, path, nil, "%v", err)
 	case err != nil || u.User != nil:
@@ -207,7 +209,8 @@ func (s *Spec) checkReport() (p Problems) {
 func CheckObjectives(path string, all []Objective) (p Problems) {
 	for i, o := range all {
 		p.If(o.Limit < 0, Item(path, i), o.Limit, "must not be negative")
-		p.If(slices.ContainsFunc(all[:i], func(other Objective) bool { return other.Metric == o.Metric }), Item(path, i), o.Metric, "is given twice")
+		p.If(slices.ContainsFunc(all[:i], func(other Objective) bool { return other.Name() == o.Name() }), Item(path, i), o.Name(), "is given twice")
+		p.If(o.OfRun() && o.Limit == 0, Item(path, i), o.Limit, "must be above 0")
 	}
 	return p
 }

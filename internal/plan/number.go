@@ -3,8 +3,10 @@ package plan
 import (
 	"errors"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Flags, plans and settings files read numbers alike:
@@ -43,7 +45,7 @@ func ParseUnsigned(text string) (uint64, error) {
 func exact(text string) (float64, error) {
 	x, err := ParseNumber(text)
 	if !errors.Is(err, errZero) && (err != nil || x != math.Trunc(x) || math.Abs(x) > 1<<53) {
-		err = errors.New("must be a whole number")
+		err = errors.New("must be a whole number" + Spelling(text))
 	}
 	if err != nil {
 		x = 0
@@ -64,9 +66,51 @@ func ParseNumber(text string) (float64, error) {
 	}
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(x) {
-		return 0, errors.New("must be a number")
+		return 0, errors.New("must be a number" + Spelling(text))
 	}
 	return x, nil
+}
+
+// thousands is a number with a factor behind it, or with commas in it.
+var thousands = regexp.MustCompile(`^([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+(?:\.[0-9]+)?)([kKmM]?)$`)
+
+// Spelling is a hint for a number written as 10k or 10,000, such as "; write 10000"; empty for other texts.
+func Spelling(text string) string {
+	m := thousands.FindStringSubmatch(text)
+	if m == nil || len(text) > 20 {
+		return ""
+	}
+	x, err := strconv.ParseFloat(strings.ReplaceAll(m[1], ",", ""), 64)
+	x *= map[string]float64{"": 1, "k": 1e3, "m": 1e6}[strings.ToLower(m[2])]
+	if written := strconv.FormatFloat(x, 'f', -1, 64); err == nil && written != text {
+		return "; write " + written
+	}
+	return ""
+}
+
+// Units is a hint for a time without a unit, such as 10: the units that it may be meant in, s and m, are each
+// written behind it. It is empty for other texts.
+func Units(text string, units ...string) string {
+	if _, err := finite(text); err != nil {
+		return ""
+	}
+	out := make([]string, len(units))
+	for i, u := range units {
+		out[i] = text + u
+	}
+	return "needs a unit: " + strings.Join(out, ", ")
+}
+
+// ParseTime reads a time.
+func ParseTime(text string) (time.Duration, error) {
+	v, err := time.ParseDuration(text)
+	if err == nil {
+		return v, nil
+	}
+	if hint := Units(text, "s", "m"); hint != "" {
+		return 0, errors.New(hint)
+	}
+	return 0, errors.New("must be a time such as 30s, 10m or 1h30m")
 }
 
 // finite reads a number that is not infinite.

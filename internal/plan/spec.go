@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml"
@@ -38,7 +36,7 @@ type Spec struct {
 	// Cache is the state that the server's cache of prompts is declared to have when the
 	// first measured request arrives; empty: nothing is declared.
 	Cache Cache `json:"cache,omitempty"`
-	// Objectives are limits on the latencies of requests, for goodput.
+	// Objectives are limits on latencies: of each request, for goodput, or of the run.
 	Objectives  []Objective `json:"objectives,omitempty" role:"report"`
 	Percentiles []float64   `json:"percentiles,omitempty" role:"silent"` // to report; empty: the default ones
 	KeepText    bool        `json:"keep_text,omitempty" role:"silent"`   // of the answers
@@ -311,46 +309,6 @@ type After struct {
 	Tail bool `json:"tail,omitempty"`
 }
 
-// An Objective is an upper limit on a latency of a request: ttft, tpot, itl (its mean
-// over the request) or e2el. Files and flags write it as ttft=200ms.
-type Objective struct {
-	Metric string
-	Limit  Duration
-}
-
-// MarshalText writes it.
-func (o Objective) MarshalText() ([]byte, error) {
-	return []byte(o.Metric + "=" + o.Limit.String()), nil
-}
-
-// UnmarshalText reads it.
-func (o *Objective) UnmarshalText(text []byte) error {
-	metric, limit, ok := strings.Cut(string(text), "=")
-	if err := o.Limit.UnmarshalText([]byte(limit)); !ok || err != nil || !slices.Contains(Latencies, metric) {
-		return fmt.Errorf("%q: must be METRIC=TIME such as ttft=200ms, with %s", text, strings.Join(Latencies, ", "))
-	}
-	o.Metric = metric
-	return nil
-}
-
-// UnmarshalJSON reads the text, and the object that stores of version 12 and before have.
-func (o *Objective) UnmarshalJSON(data []byte) error {
-	var text string
-	if json.Unmarshal(data, &text) == nil {
-		return o.UnmarshalText([]byte(text))
-	}
-	var old struct {
-		Metric string        `json:"metric"`
-		Limit  time.Duration `json:"limit_ns"`
-	}
-	err := json.Unmarshal(data, &old)
-	o.Metric, o.Limit = old.Metric, Duration(old.Limit)
-	return err
-}
-
-// Latencies are those that objectives can limit.
-var Latencies = []string{"ttft", "tpot", "itl", "e2el"}
-
 // A Client says how requests are transported.
 type Client struct {
 	Engine         string   `json:"engine,omitempty"`          // h1 or nethttp; empty: chosen by the target
@@ -466,9 +424,9 @@ func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d)
 
 // UnmarshalText reads it.
 func (d *Duration) UnmarshalText(text []byte) error {
-	v, err := time.ParseDuration(string(text))
+	v, err := ParseTime(string(text))
 	if err != nil {
-		return fmt.Errorf("%q: must be a time such as 30s", text)
+		return fmt.Errorf("%q: %w", text, err)
 	}
 	*d = Duration(v)
 	return nil

@@ -173,6 +173,13 @@ func unknownKind(path, kind string, names []string) (p plan.Problems) {
 	suggestion := plan.Suggest(kind, names)
 	own := slices.DeleteFunc(names, func(name string) bool { return strings.Contains(name, ".") })
 	p.If(true, plan.Join(path, "kind"), strconv.Quote(kind), "unknown kind%s; allowed: %s", suggestion, strings.Join(own, ", "))
+	hint := ""
+	if strings.HasSuffix(path, "dataset") {
+		hint = traffic.Meant(kind)
+	}
+	if hint != "" {
+		p[0].Why, p[0].Hint = "unknown kind", hint
+	}
 	return p
 }
 

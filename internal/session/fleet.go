@@ -15,16 +15,16 @@ import (
 // Fleet says which machines send the requests. They are no settings of a plan: the requests are the
 // same, and due at the same time, wherever they are sent from.
 type Fleet struct {
-	At         string         `name:"fleet" placeholder:"URL|local" help:"Send the requests from the workers of a fleet: the URL of its NATS server, such as nats://TOKEN@10.0.0.1:4222, or local for workers on this machine that are started for this command. Default: PITOT_FLEET, else this process sends them."`
-	Workers    *int           `placeholder:"N" help:"Number of workers. Default: all that are idle; 2 for local."`
-	FleetWait  *time.Duration `placeholder:"TIME" help:"Maximum time to wait for the workers, and for another one if one is lost before the start. Default: 30s."`
-	FleetFewer bool           `help:"Start with the workers that are there by then. Default: that is an error."`
-	Tolerate   bool           `help:"Judge a run that lost a worker as doubtful instead of invalid."`
-	FleetCreds string         `placeholder:"FILE" help:"Credentials file of NATS, with a JWT and a seed."`
-	FleetNKey  string         `name:"fleet-nkey" placeholder:"FILE" help:"File with the seed of an nkey of NATS."`
-	FleetCA    string         `name:"fleet-ca" placeholder:"FILE" help:"PEM file of the certificate authorities to trust for the NATS server, in place of the system's."`
-	FleetCert  string         `placeholder:"FILE" help:"PEM certificate of this client, for a NATS server that asks for one."`
-	FleetKey   string         `placeholder:"FILE" help:"PEM key of this client."`
+	At         string         `rare:"" name:"fleet" placeholder:"URL|local" help:"Send the requests from the workers of a fleet: the URL of its NATS server, such as nats://TOKEN@10.0.0.1:4222, or local for workers on this machine that are started for this command. Default: PITOT_FLEET, else this process sends them."`
+	Workers    *int           `rare:"" placeholder:"N" help:"Number of workers. Default: all that are idle; 2 for local."`
+	FleetWait  *time.Duration `rare:"" placeholder:"TIME" help:"Maximum time to wait for the workers, and for another one if one is lost before the start. Default: 30s."`
+	FleetFewer bool           `rare:"" help:"Start with the workers that are there by then. Default: that is an error."`
+	Tolerate   bool           `rare:"" help:"Judge a run that lost a worker as doubtful instead of invalid."`
+	FleetCreds string         `rare:"" placeholder:"FILE" help:"Credentials file of NATS, with a JWT and a seed."`
+	FleetNKey  string         `rare:"" name:"fleet-nkey" placeholder:"FILE" help:"File with the seed of an nkey of NATS."`
+	FleetCA    string         `rare:"" name:"fleet-ca" placeholder:"FILE" help:"PEM file of the certificate authorities to trust for the NATS server, in place of the system's."`
+	FleetCert  string         `rare:"" placeholder:"FILE" help:"PEM certificate of this client, for a NATS server that asks for one."`
+	FleetKey   string         `rare:"" placeholder:"FILE" help:"PEM key of this client."`
 }
 
 // LocalFleet is the value of --fleet for workers on this machine.

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -142,4 +143,12 @@ func (s *Session) Offline() *Session {
 	home := *s
 	home.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("a plan asks nobody") }
 	return &home
+}
+
+// SayTaken says that objectives of each request, as they were given, are taken as those of 99 % of them.
+func (s *Session) SayTaken(objectives []string) {
+	for _, o := range objectives {
+		name, limit, _ := strings.Cut(o, "=")
+		fmt.Fprintf(s.Stderr, "note: --slo %s is taken as %s.p99=%s: 99 %% of the requests\n", o, name, limit)
+	}
 }

@@ -18,6 +18,7 @@ import (
 type View struct {
 	Console *live.Console
 	ViewOptions
+	Opening string          // a line ahead of the first event: what is wrong with a run is found before it
 	printed map[string]bool // notes
 	display *live.Display
 }
@@ -56,8 +57,16 @@ func (s *Session) rewraps() bool {
 
 // Printf writes a line, unless the view is quiet.
 func (v *View) Printf(format string, a ...any) {
+	v.open()
 	if !v.Quiet {
 		v.Console.Print(fmt.Sprintf(format, a...))
+	}
+}
+
+func (v *View) open() {
+	if line := v.Opening; line != "" {
+		v.Opening = ""
+		v.Printf("%s", line)
 	}
 }
 
@@ -91,6 +100,7 @@ func (v *View) Unsaved(err error) {
 
 // Handle prints events.
 func (v *View) Handle(e run.Event) error {
+	v.open()
 	switch e := e.(type) {
 	case run.Noted:
 		if note := English.Say(e.Note); !v.Brief || e.Note.Code != run.WarmedUpNote && v.first(note) {

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,27 +19,65 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/session"
+	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
 
 // Cmd is `pitot capacity`.
 type Cmd struct {
-	Load      []string      `arg:"" optional:"" help:"After --: flags of bench for all loads, or of sim without --url."`
-	URL       string        `name:"url" placeholder:"URL" help:"Server to measure. Default: the simulated engine, in virtual time."`
-	SLO       string        `name:"slo" required:"" placeholder:"LIMITS" help:"Objectives, such as ttft.p99=500ms,tpot.p95=50ms: shares of the requests that must be within a limit."`
+	Behind    []string      `arg:"" optional:"" name:"load" help:"After --: further flags of bench for all loads, or of sim without --url."`
+	SLO       string        `name:"slo" required:"" placeholder:"LIMITS" help:"Objectives, such as ttft.p99=500ms,tpot.p95=50ms: shares of the requests that must be within a limit; ttft=500ms is of 99 %."`
 	By        string        `enum:"rate,concurrency" default:"rate" placeholder:"WHAT" help:"What a load is: rate, in requests per second, or concurrency, requests in flight (${default})."`
-	Profile   string        `placeholder:"NAME" help:"Profile that guides the search of a server, as pitot calibrate writes it. Without --url: of the simulated engine."`
 	NoModel   bool          `name:"no-model" help:"Count only: look for no model of the server in the runs of the search."`
 	Budget    time.Duration `default:"10m" placeholder:"TIME" help:"Time for all runs together (${default})."`
 	Precision share         `default:"5%" placeholder:"SHARE" help:"How well to know the load (${default})."`
-	Seed      uint32        `placeholder:"N" help:"Seed of the search. Default: 1."`
 	Name      string        `placeholder:"TEXT" help:"Name of the search: of its runs, and of the experiment that they are. Default: capacity and the time."`
 	Resume    string        `placeholder:"NAME" help:"Go on with the search of this name. The other flags must be the same."`
 	Format    string        `short:"f" enum:"text,json" default:"text" placeholder:"FORM" help:"text or json (${default})."`
 	Folder    string        `short:"o" placeholder:"DIR" help:"Folder to write capacity.csv, capacity.json and the plots to. Default: none."`
 	Quiet     bool          `short:"q" help:"Say nothing on the way."`
+	flags.Prices
 	flags.Page
 	flags.StoreFlag
 	Fleet session.Fleet `embed:"" group:"Fleet:"`
+
+	flags.Target    `embed:"" group:"Target:"`
+	flags.Requests  `embed:"" group:"Requests:"`
+	flags.Load      `embed:"" group:"Load:"`
+	flags.BeforeRun `embed:"" group:"Before the run:"`
+	flags.Profile   `embed:"" group:"Embedded engine, used without --url:"`
+	Engine          flags.Engine `embed:"" prefix:"engine-" group:"Embedded engine, used without --url:"`
+
+	words []string // the load, as flags of bench
+	taken []string // objectives of each request, which are taken as those of 99 %
+}
+
+// Flags hides the flags of bench that each run of a search has of its own, and says what others mean here.
+func Flags(k *kong.Kong) error {
+	node := flags.Command(k.Model.Node, "capacity")
+	if node == nil {
+		return nil
+	}
+	for _, f := range node.Flags {
+		switch path := f.Tag.Get("path"); path {
+		case "seed":
+			f.Help = "Seed of the search. Default: 1."
+		case "target.engine.profile":
+			f.Help = "Profile that guides the search of a server, as pitot calibrate writes it. Without --url: of the simulated engine."
+		case "target.url":
+			f.Help = "Server to measure. Default: the simulated engine, in virtual time."
+		default:
+			f.Hidden = f.Hidden || slices.Contains(pitot.OfLegs, path)
+		}
+	}
+	return nil
+}
+
+// load takes the load from the command line: the flags of bench, and those behind --.
+func (c *Cmd) load(k *kong.Context) {
+	c.URL = c.Address()
+	own := []string{"", "seed", "target.url", "target.host", "target.port", "target.engine.profile"}
+	given := slices.DeleteFunc(pitot.Given(k), func(s pitot.Setting) bool { return slices.Contains(own, s.Path) })
+	c.words = append(pitot.Words(given...), c.Behind...)
 }
 
 // A share is written 5% or 0.05.
@@ -64,7 +103,7 @@ const shortest = time.Minute
 // settings are those of the search, checked.
 func (c *Cmd) settings() (s search.Settings, err error) {
 	s = search.Settings{By: search.LoadUnit(c.By), Budget: c.Budget, Precision: float64(c.Precision), Seed: uint64(max(1, c.Seed))}
-	s.Objectives, err = metrics.Parse(c.SLO)
+	s.Objectives, c.taken, err = metrics.Parse(c.SLO)
 	if err != nil {
 		return s, fmt.Errorf("--slo: %w", err)
 	}
@@ -72,6 +111,9 @@ func (c *Cmd) settings() (s search.Settings, err error) {
 		if o.P == 0 || o.P == 100 {
 			return s, fmt.Errorf("--slo: %s: a search needs a percentile below 100: the share of requests within the limit is what it follows, as in %s.p99=%v", o.Name(), o.Metric, o.Limit)
 		}
+	}
+	if err := c.Check(); err != nil {
+		return s, err
 	}
 	if c.Budget < shortest || c.Budget > 24*time.Hour {
 		return s, fmt.Errorf("--budget %v: must be from %v to 24h", c.Budget, shortest)
@@ -87,6 +129,7 @@ func (c *Cmd) settings() (s search.Settings, err error) {
 
 // Run searches, and prints the answer.
 func (c Cmd) Run(sess *session.Session, k *kong.Context) error {
+	c.load(k)
 	s, err := c.settings()
 	if err != nil {
 		return session.Usage(err)
@@ -112,6 +155,7 @@ func (c Cmd) Run(sess *session.Session, k *kong.Context) error {
 	defer end()
 	defer ui.ServePage(sess, c.UI, c.Store)()
 	if !c.Quiet {
+		sess.SayTaken(c.taken)
 		fmt.Fprintf(sess.Stderr, "looking for the capacity under %s, as %s\n", strings.Join(names(s.Objectives), ", "), legs.name)
 	}
 	a, err := legs.search(s, k.Args)
@@ -122,6 +166,7 @@ func (c Cmd) Run(sess *session.Session, k *kong.Context) error {
 	if c.Format == "json" {
 		write = writeJSON
 	}
+	a.CostLoad, a.Cost = legs.cost(a)
 	if err := errors.Join(write(sess.Stdout, a), legs.write(a)); err != nil || a.Known() {
 		return err
 	}
@@ -133,17 +178,16 @@ func (c Cmd) Run(sess *session.Session, k *kong.Context) error {
 
 // flags are those that a search goes on with.
 func (c *Cmd) flags(sess *session.Session, s search.Settings) []search.Flag {
-	load := shell.Join(sess.Masked(c.Load))
 	return []search.Flag{
 		{Name: "--url", Value: sess.Masked([]string{c.URL})[0]},
 		{Name: "--slo", Value: strings.Join(names(s.Objectives), ",")},
 		{Name: "--by", Value: c.By},
-		{Name: "--profile", Value: c.Profile},
+		{Name: "--profile", Value: string(c.Profile.Profile)},
 		{Name: "--no-model", Value: strconv.FormatBool(c.NoModel)},
 		{Name: "--budget", Value: c.Budget.String()},
 		{Name: "--precision", Value: percent(float64(c.Precision))},
 		{Name: "--seed", Value: strconv.FormatUint(s.Seed, 10)},
-		{Name: "the load behind --", Value: load},
+		{Name: "the load", Value: shell.Join(sess.Masked(c.words))},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/search"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/model/calibrate"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
@@ -40,6 +42,7 @@ type legs struct {
 	picture  picture            // of the legs that were made
 	finished []search.AnswerLeg // that were made
 	limited  []float64          // the figures that the objectives limit, of the last one
+	costs    []*metrics.Cost    // of each, nil without a price
 }
 
 func (c Cmd) newLegs(sess *session.Session, s search.Settings) (*legs, error) {
@@ -108,7 +111,7 @@ func (g *legs) sameFlags() error {
 // begin makes the draft of all legs, of bench or of sim. Settings that each leg chooses are refused as flags of
 // bench, some of which sim lacks.
 func (g *legs) begin() error {
-	bench, err := g.sess.Draft(append([]string{"bench"}, g.Load...)...)
+	bench, err := g.sess.Draft(append([]string{"bench"}, g.words...)...)
 	if err == nil {
 		if err := checkShared(bench); err != nil {
 			return err
@@ -120,11 +123,15 @@ func (g *legs) begin() error {
 		}
 		return err
 	}
-	if g.draft, err = g.sess.Draft(append([]string{"sim"}, g.Load...)...); err != nil {
+	known := err == nil
+	if g.draft, err = g.sess.Draft(append([]string{"sim"}, g.words...)...); err != nil {
+		if known {
+			err = session.Usagef("%w: it only applies to a server, and none is given; add --url URL to measure one", err)
+		}
 		return err
 	}
-	if err = checkShared(g.draft); err == nil && g.Profile != "" {
-		g.draft = g.draft.With(g.draft.Set("target.engine.profile", g.Profile))
+	if err = checkShared(g.draft); err == nil && g.Profile.Profile != "" {
+		g.draft = g.draft.With(g.draft.Set("target.engine.profile", string(g.Profile.Profile)))
 	}
 	return err
 }
@@ -132,10 +139,10 @@ func (g *legs) begin() error {
 // checkShared refuses settings that legs do not share.
 func checkShared(d *pitot.Draft) error {
 	if flag := d.Gives(append([]string{"target.engine.profile", "objectives"}, pitot.OfLegs...)...); flag != "" {
-		return session.Usagef("%s: each run of the search has its own; leave it out behind --", flag)
+		return session.Usagef("%s: each run of the search has its own; leave it out", flag)
 	}
 	if flag := d.Gives(""); flag != "" {
-		return session.Usagef("%s: is about the results of a single run; leave it out behind --", flag)
+		return session.Usagef("%s: is about the results of a single run; leave it out", flag)
 	}
 	return nil
 }
@@ -213,12 +220,29 @@ func (g *legs) keep(t *trace.Trace, l search.Leg, o search.Outcome) {
 	if g.Folder != "" {
 		g.picture.add(t, l, g.s.By)
 	}
+	var cost *metrics.Cost
+	if g.PerHour() > 0 {
+		cost = metrics.CostOf(metrics.Summarize(t, metrics.Options{}), g.PerHour(), g.Devices)
+	}
+	g.costs = append(g.costs, cost)
 	if g.count++; g.count == 1 {
 		g.alone = max(o.E2EL, 0.001)
 	}
 	if g.s.Twin == nil && len(g.made) < mostMade {
 		g.made = append(g.made, t)
 	}
+}
+
+// cost is that of tokens in the leg that passed nearest to the load of the answer, and the load of that leg; nil
+// without a price, or such a leg.
+func (g *legs) cost(a *search.Answer) (load float64, cost *metrics.Cost) {
+	away := math.Inf(1)
+	for i, l := range g.finished {
+		if d := math.Abs(l.Load - a.Below.Load); i < len(g.costs) && l.By == a.By && l.Verdict == search.Met && a.Below.Met && d < away {
+			load, cost, away = l.Load, g.costs[i], d
+		}
+	}
+	return load, cost
 }
 
 func loadName(l search.Leg) string {
@@ -244,13 +268,13 @@ func (g *legs) close() {
 
 // profileModel is the model that the flags name; nil: none.
 func (g *legs) profileModel() (search.Model, error) {
-	if g.URL == "" || g.Profile == "" {
+	if g.URL == "" || g.Profile.Profile == "" {
 		return nil, nil
 	}
-	w := &twin{legs: g, profile: g.Profile}
+	w := &twin{legs: g, profile: string(g.Profile.Profile)}
 	_, err := w.Replay(context.Background(), search.Leg{Number: 1, Load: 1, By: search.Concurrency, Count: time.Second}, 1)
 	if err != nil && !errors.Is(err, session.ErrInterrupted) {
-		return nil, session.Usagef("--profile %s cannot guide the search: %w", g.Profile, err)
+		return nil, session.Usagef("--profile %s cannot guide the search: %w", g.Profile.Profile, err)
 	}
 	return w, err
 }

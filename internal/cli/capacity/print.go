@@ -11,6 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/experiment/search"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/session"
+	"github.com/pitot-bench/pitot/internal/show/report"
 )
 
 // line is the outcome of a leg in a line.
@@ -45,6 +46,9 @@ func writeText(w io.Writer, a *search.Answer) error {
 		if err := table(w, a); err != nil {
 			return err
 		}
+	}
+	if a.Cost != nil {
+		fmt.Fprintln(w, session.English.Word("capacity.cost", "load", search.LoadWords(a.By, a.CostLoad), "cost", report.Cost(a.Cost, session.English)))
 	}
 	_, err := fmt.Fprintf(w, "\n%d runs, %v of measuring; they are kept: pitot runs list '%s/*'\n", len(a.Runs), a.Spent.Round(time.Second), a.Search)
 	return err

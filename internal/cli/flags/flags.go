@@ -6,11 +6,15 @@
 package flags
 
 import (
+	"cmp"
 	"fmt"
+	"net"
+	"strconv"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/session"
+	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
 
 // Bench are those of `pitot bench`. Each is also a key of a settings file.
@@ -43,7 +47,7 @@ type Sim struct {
 
 // Target say what to measure and how to reach it.
 type Target struct {
-	URL  string `path:"target.url" placeholder:"URL" help:"Server to measure, e.g. http://127.0.0.1:8000. Without it the embedded engine is measured."`
+	URL  string `path:"target.url" often:"" placeholder:"URL" help:"Server to measure, e.g. http://127.0.0.1:8000. Without it the embedded engine is measured."`
 	Host string `path:"target.host" placeholder:"NAME" help:"Server to measure, in place of --url: its name or address (127.0.0.1 with --port alone)."`
 	Port int    `path:"target.port" placeholder:"N" help:"Its port (8000 with --host alone)."`
 	Asking
@@ -63,6 +67,18 @@ type Target struct {
 	Body           string        `path:"request.body" aliases:"extra-body" placeholder:"JSON" help:"Object merged into the body of every request, e.g. {\"temperature\": 0}; null leaves a member out."`
 }
 
+// Address is the URL of the server, also where --host or --port name it; empty: none is given.
+func (t *Target) Address() string {
+	if t.URL != "" || t.Host == "" && t.Port == 0 {
+		return t.URL
+	}
+	port := pitot.DefaultPort
+	if t.Port != 0 {
+		port = strconv.Itoa(t.Port)
+	}
+	return "http://" + net.JoinHostPort(cmp.Or(t.Host, pitot.DefaultHost), port)
+}
+
 // Connection says how a server is reached, for requests and for all else that it is asked.
 type Connection struct {
 	APIKeyEnv  string   `path:"target.key.env" name:"api-key-env" placeholder:"NAME" help:"Environment variable with the bearer key (OPENAI_API_KEY, if it is set)."`
@@ -75,8 +91,8 @@ type Connection struct {
 
 // Asking says how to ask for answers.
 type Asking struct {
-	Model      string `path:"request.model" placeholder:"NAME" help:"Model or adapter to ask for. Default: the first that /v1/models lists."`
-	Protocol   string `path:"request.protocol" placeholder:"NAME" help:"completions, chat, responses, messages (Anthropic's), generate (SGLang's own), tgi, trt (Triton), truss, embeddings, pooling, rerank or transcription. Default: completions, or chat for images and conversations."`
+	Model      string `path:"request.model" often:"" placeholder:"NAME" help:"Model or adapter to ask for. Default: the first that /v1/models lists."`
+	Protocol   string `path:"request.protocol" often:"" placeholder:"NAME" help:"completions, chat, responses, messages (Anthropic's), generate (SGLang's own), tgi, trt (Triton), truss, embeddings, pooling, rerank or transcription. Default: completions, or chat for images and conversations."`
 	NoStream   bool   `path:"request.stream" help:"Ask for whole answers instead of streams."`
 	TokenUsage bool   `path:"request.usage" help:"Ask for the token count in every chunk (continuous_usage_stats), not only at the end."`
 	IgnoreEOS  *bool  `path:"request.ignore_eos" name:"ignore-eos" negatable:"" help:"Ask for answers of full length. Default: for random workloads."`
@@ -84,24 +100,24 @@ type Asking struct {
 
 // Requests say what to send.
 type Requests struct {
-	Requests int           `path:"requests" short:"n" aliases:"num-prompts" placeholder:"N" help:"Number of requests; for a mix or tenants, number of arrivals. Default: 100; for files that are not oversampled, all."`
-	Duration time.Duration `path:"duration" placeholder:"TIME" help:"How long to send requests, such as 1m; those in flight are then waited for. With --requests, whichever comes first."`
+	Requests int           `path:"requests" often:"" short:"n" aliases:"num-prompts" placeholder:"N" help:"Number of requests; for a mix or tenants, number of arrivals. Default: 100; for files that are not oversampled, all."`
+	Duration time.Duration `path:"duration" often:"" placeholder:"TIME" help:"How long to send requests, such as 1m; those in flight are then waited for. With --requests, whichever comes first."`
 	Workload
 	Mix        []string `path:"load[0].mix" sep:"none" placeholder:"SETTINGS" help:"One workload of several, as settings separated by blanks: weight=0.7 workload=random input-len=200. Repeated; weights are shares of the arrivals."`
 	Tenants    []string `path:"load" name:"tenant" aliases:"tenants" sep:"none" placeholder:"SETTINGS" help:"A tenant with its own arrivals and workload, in the same form: name=a rate=5 workload=chat. Repeated."`
 	Tokenizer  string   `path:"tokenizer.where" placeholder:"WHERE" help:"tokenizer.json, a tiktoken file, a folder with one, a Hugging Face name in this machine's caches, server, or none for prompts of token ids. Default: the model's name in the caches, else the server's /tokenize, else none."`
 	HFDownload bool     `path:"tokenizer.download" name:"hf-download" help:"Download what the cache of this machine lacks from the Hugging Face hub, or from HF_ENDPOINT, with HF_TOKEN if needed."`
 	VocabSize  int      `path:"tokenizer.vocab" placeholder:"N" help:"Vocabulary size to draw from if the tokenizer does not define it. Default: the server's, where /v1/models says it as llama.cpp's does, else 16000."`
-	Seed       uint32   `path:"seed" placeholder:"N" help:"Seed of prompts and arrivals. Default: drawn for pitot bench --url, and 0 elsewhere."`
+	Seed       uint32   `path:"seed" often:"" placeholder:"N" help:"Seed of prompts and arrivals. Default: drawn for pitot bench --url, and 0 elsewhere."`
 }
 
 // Workload describe a dataset: of all that is sent, or of a part.
 type Workload struct {
-	Workload      string  `path:"load[0].dataset.kind" default:"random" placeholder:"NAME" help:"random, random-mm (text and images), sharegpt, custom, trace (of a service), chat or agent (generated conversations), or conversations (recorded) (${default})."`
-	InputLen      string  `path:"load[0].dataset.input_len" default:"256" placeholder:"TOKENS" help:"Prompt length of random workloads, and of first turns: a number, or uniform(64,256), normal(200,50) or lognormal(200,0.7), which takes the mean and the coefficient of variation (${default})."`
+	Workload      string  `path:"load[0].dataset.kind" often:"" default:"random" placeholder:"NAME" help:"random, random-mm (text and images), sharegpt, custom, trace (of a service), chat or agent (generated conversations), or conversations (recorded) (${default})."`
+	InputLen      string  `path:"load[0].dataset.input_len" often:"" default:"256" placeholder:"TOKENS" help:"Prompt length of random workloads, and of first turns: a number, or uniform(64,256), normal(200,50) or lognormal(200,0.7), which takes the mean and the coefficient of variation (${default})."`
 	InputRange    float64 `path:"load[0].dataset.input_range" placeholder:"SHARE" help:"Spread of the prompt length, uniform in [L(1-r), L(1+r)]."`
-	PrefixLen     int     `path:"load[0].dataset.prefix_len" placeholder:"TOKENS" help:"Length of a prefix shared by all random prompts, in addition to the prompt length; for conversations, a system prompt."`
-	OutputLen     string  `path:"load[0].dataset.output_len" placeholder:"TOKENS" help:"Output length, in the same form. Default: 64 for generated workloads, the recorded length for files."`
+	PrefixLen     int     `path:"load[0].dataset.prefix_len" often:"" placeholder:"TOKENS" help:"Length of a prefix shared by all random prompts, in addition to the prompt length; for conversations, a system prompt."`
+	OutputLen     string  `path:"load[0].dataset.output_len" often:"" placeholder:"TOKENS" help:"Output length, in the same form. Default: 64 for generated workloads, the recorded length for files."`
 	OutputRange   float64 `path:"load[0].dataset.output_range" placeholder:"SHARE" help:"Spread of the output length of random workloads."`
 	Texts         int     `path:"load[0].dataset.texts" default:"1" placeholder:"N" help:"Random texts per embeddings or pooling request; for rerank, documents per query (${default})."`
 	Lengths       string  `path:"load[0].dataset.lengths" placeholder:"FILE" help:"File of lengths to draw from: one prompt length per line, or prompt and output length separated by a comma."`
@@ -109,7 +125,7 @@ type Workload struct {
 	Images        int     `path:"load[0].dataset.images" default:"1" placeholder:"N" help:"Images per request of random-mm (${default})."`
 	ImageRange    float64 `path:"load[0].dataset.image_range" placeholder:"SHARE" help:"Spread of the number of images."`
 	ImageSizes    string  `path:"load[0].dataset.image_sizes" default:"256x256=0.5,1280x720=0.5" placeholder:"LIST" help:"WIDTHxHEIGHT=FREQUENCY, separated by commas (${default})."`
-	Data          string  `path:"load[0].dataset.data" placeholder:"FILE" help:"File of the sharegpt, custom, trace or conversations workload."`
+	Data          string  `path:"load[0].dataset.data" often:"" placeholder:"FILE" help:"File of the sharegpt, custom, trace or conversations workload."`
 	Shuffle       bool    `path:"load[0].dataset.shuffle" help:"Take the lines of a custom file in random order."`
 	NoOversample  bool    `path:"load[0].dataset.no_oversample" help:"Send fewer requests instead of repeating some when the file is short."`
 	TraceFormat   string  `path:"load[0].dataset.trace_format" placeholder:"NAME" help:"azure, burstgpt, mooncake or bailian. Default: detected from the first line."`
@@ -128,20 +144,20 @@ type Workload struct {
 
 // Load say when to send.
 type Load struct {
-	Rate        float64 `path:"load[0].arrival.rate" aliases:"request-rate" placeholder:"R" help:"Requests, or new conversations, per second; inf for all at once. Default: 10, if no other flag sets the arrivals."`
+	Rate        float64 `path:"load[0].arrival.rate" often:"" aliases:"request-rate" placeholder:"R" help:"Requests, or new conversations, per second; inf for all at once. Default: 10, if no other flag sets the arrivals."`
 	Ramp        string  `path:"load[0].arrival.ramp" placeholder:"SHAPE" help:"Rising or falling rate, linear:FROM..TO or exponential:FROM..TO in requests per second."`
 	Replay      string  `path:"load[0].arrival.file" placeholder:"FILE" help:"File of send times, one number of seconds per line; data uses the timestamps of --data."`
 	Speed       float64 `path:"load[0].arrival.speed" default:"1" placeholder:"X" help:"Speed of a replay or a trace: its times are divided by this (${default})."`
 	Arrival     string  `path:"load[0].arrival.kind" placeholder:"PROCESS" help:"at-once, constant, poisson or gamma. Default: poisson with a rate or a ramp."`
 	Burstiness  float64 `path:"load[0].arrival.burstiness" default:"1" placeholder:"B" help:"Shape of gamma arrivals: 1 is Poisson, less is burstier (${default})."`
-	Concurrency int     `path:"gate.concurrency" short:"c" aliases:"max-concurrency" placeholder:"N" help:"Maximum number of requests in flight. Without a rate it makes a closed loop."`
+	Concurrency int     `path:"gate.concurrency" often:"" short:"c" aliases:"max-concurrency" placeholder:"N" help:"Maximum number of requests in flight. Without a rate it makes a closed loop."`
 	Hold        bool    `path:"gate.hold" help:"Make --concurrency a limit on conversations: each holds its place until its last request is done, pauses included."`
 }
 
 // BeforeRun says what precedes the run.
 type BeforeRun struct {
 	ReadyTimeout   time.Duration `path:"before.ready.timeout" placeholder:"TIME" help:"Maximum time to wait for the server to become ready and to answer a first small request, 0 to skip. Default: 30s if it accepts connections, else no wait."`
-	Warmup         int           `path:"before.warm_up.requests" default:"2" placeholder:"N" help:"Warm-up requests, with prompts of their own; 0 for none. Default: for pitot bench --url a few waves of short requests until two agree, ${default} elsewhere."`
+	Warmup         int           `path:"before.warm_up.requests" often:"" default:"2" placeholder:"N" help:"Warm-up requests, with prompts of their own; 0 for none. Default: for pitot bench --url a few waves of short requests until two agree, ${default} elsewhere."`
 	WarmupMeasured bool          `path:"before.warm_up.from" help:"Warm up with the first measured prompts instead, which may then be cached."`
 	WarmupSteady   bool          `path:"before.warm_up.steady" help:"Warm up with waves of requests at the concurrency of the run, in place of --warmup, until two successive ones agree within 5 % in median TTFT and TPOT; at most ten."`
 	Cache          string        `path:"cache" placeholder:"STATE" help:"State of the server's prefix cache when the run begins, to be brought about and proved: cold (it is reset), primed (the prompts of the run were sent before) or warm (left as it is)."`
@@ -153,25 +169,26 @@ type BeforeRun struct {
 type Sampling struct {
 	Collect      []string      `path:"telemetry.sources" sep:"none" placeholder:"SOURCE" help:"What to sample beside the run: the URL of an exporter such as a server's /metrics, DCGM's or node_exporter's; host, nvidia-smi, npu-smi or amd-smi, on another machine with @HOST behind it (ssh); none for nothing. May be repeated. Default: the server's /metrics, this machine, and its devices if the server is on it."`
 	CollectEvery time.Duration `path:"telemetry.every" placeholder:"TIME" help:"Time between two samples. Default: 1s."`
-	MetricsAddr  string        `placeholder:"ADDR" help:"Address, such as 127.0.0.1:9464, on which Prometheus can scrape the figures of the run while it goes on."`
+	MetricsAddr  string        `rare:"" placeholder:"ADDR" help:"Address, such as 127.0.0.1:9464, on which Prometheus can scrape the figures of the run while it goes on."`
 	CollectKeep  []string      `path:"telemetry.keep" sep:"none" placeholder:"PATTERN" help:"Series to keep under their own names, such as vllm:*, besides those that Pitot has a name for. May be repeated."`
 }
 
 // Results say what to make of the run.
 type Results struct {
-	SLO         []string  `path:"objectives" name:"slo" placeholder:"LIMITS" help:"Goodput objectives, e.g. ttft=200ms,tpot=50ms; metrics: ttft, tpot, itl, e2el."`
+	SLO         []string  `path:"objectives" often:"" name:"slo" placeholder:"LIMITS" help:"Objectives: ttft=200ms,tpot=50ms of each request, which make goodput, ttft.p99=200ms or tpot.mean=40ms of the run; <= goes too, in quotes. Of ttft, tpot, itl, e2el."`
 	Percentiles []float64 `path:"percentiles" placeholder:"LIST" help:"Percentiles to report. Default: 90,95,99."`
 	Report      []string  `default:"pitot" aliases:"dialect" placeholder:"LIST" help:"Reports to print: pitot, vllm, sglang, json (${default}). --dialect is the same."`
 	All         bool      `help:"Print the whole report of pitot, not its first screen."`
-	Form        string    `name:"dialect-version" placeholder:"FORM" help:"Version of the vllm or sglang report; see pitot runs report. Default: the newest."`
-	Name        string    `path:"name" placeholder:"TEXT" help:"Name of the run."`
-	KeepText    bool      `path:"keep_text" help:"Keep the text of the answers."`
+	Prices      `embed:""`
+	Form        string `rare:"" name:"dialect-version" placeholder:"FORM" help:"Version of the vllm or sglang report; see pitot runs report. Default: the newest."`
+	Name        string `path:"name" often:"" placeholder:"TEXT" help:"Name of the run."`
+	KeepText    bool   `path:"keep_text" help:"Keep the text of the answers."`
 
 	Repeat       int      `default:"1" placeholder:"N" help:"Number of runs to make, one after the other, each with the next seed (${default})."`
-	SameSeed     bool     `help:"Give all of --repeat the same seed, and so the same requests."`
+	SameSeed     bool     `rare:"" help:"Give all of --repeat the same seed, and so the same requests."`
 	FailIf       []string `name:"fail-if" sep:"none" placeholder:"GATE" help:"Exit with 3 if this holds for a figure of the run, such as 'ttft.p99 > 200ms' or 'requests.failed > 0'; with 4 if the run cannot tell. May be repeated."`
-	RequireValid bool     `help:"Exit with 3 unless the run is valid."`
-	Quiet        bool     `short:"q" help:"Do not show progress on stderr."`
+	RequireValid bool     `rare:"" help:"Exit with 3 unless the run is valid."`
+	Quiet        bool     `rare:"" short:"q" help:"Do not show progress on stderr."`
 	ProgressFlag
 	StoreFlag
 }
@@ -183,17 +200,17 @@ type Page struct {
 
 // ProgressFlag says how a run is shown while it goes on.
 type ProgressFlag struct {
-	Progress string `enum:"auto,live,plain,off" default:"auto" placeholder:"HOW" help:"Progress on stderr: auto, a live view on a terminal of at least 60 columns and 16 rows, else plain; live, the view on any terminal; plain, one line; off (${default})."`
+	Progress string `rare:"" enum:"auto,live,plain,off" default:"auto" placeholder:"HOW" help:"Progress on stderr: auto, a live view on a terminal of at least 60 columns and 16 rows, else plain; live, the view on any terminal; plain, one line; off (${default})."`
 }
 
 // StoreFlag says where runs are stored.
 type StoreFlag struct {
-	Store string `placeholder:"FILE" help:"SQLite file of the runs. Default: PITOT_STORE, or pitot/pitot.db in the user's data folder."`
+	Store string `rare:"" placeholder:"FILE" help:"SQLite file of the runs. Default: PITOT_STORE, or pitot/pitot.db in the user's data folder."`
 }
 
 // Profile  says which deployment the simulated engine stands for.
 type Profile struct {
-	Profile profileName `path:"target.engine.profile" placeholder:"NAME|FILE" help:"Deployment to simulate: a profile listed by pitot profiles, or a YAML file. Default: small-chat, unless latencies or slots are given."`
+	Profile profileName `path:"target.engine.profile" often:"" placeholder:"NAME|FILE" help:"Deployment to simulate: a profile listed by pitot profiles, or a YAML file. Default: small-chat, unless latencies or slots are given."`
 }
 
 // A profileName is never given and empty, as it would be by a variable of a shell that is
@@ -211,15 +228,15 @@ func (n *profileName) UnmarshalText(text []byte) error {
 
 // Engine configure the simulated engine; those of `pitot serve` too.
 type Engine struct {
-	TTFT           string   `path:"target.engine.ttft" placeholder:"TIME" help:"Time to first token, instead of a profile: 50ms, uniform(40ms,60ms), normal(50ms,5ms), lognormal(50ms,0.2), exponential(50ms) or gamma(50ms,0.5); lognormal and gamma take the mean and the coefficient of variation. Default: 50ms, if one of the next four is given."`
-	ITL            string   `path:"target.engine.itl" placeholder:"TIME" help:"Time between two tokens, instead of a profile. Default: 10ms."`
+	TTFT           string   `path:"target.engine.ttft" often:"" placeholder:"TIME" help:"Time to first token, instead of a profile: 50ms, uniform(40ms,60ms), normal(50ms,5ms), lognormal(50ms,0.2), exponential(50ms) or gamma(50ms,0.5); lognormal and gamma take the mean and the coefficient of variation. Default: 50ms, if one of the next four is given."`
+	ITL            string   `path:"target.engine.itl" often:"" placeholder:"TIME" help:"Time between two tokens, instead of a profile. Default: 10ms."`
 	PerPromptToken string   `path:"target.engine.per_prompt_token" placeholder:"TIME" help:"Added to the time to the first token for each prompt token. Default: 0s."`
 	PerImage       string   `path:"target.engine.per_image" placeholder:"TIME" help:"Added to the time to the first token for each image. Default: 0s."`
-	Slots          string   `path:"target.engine.slots" placeholder:"N" help:"Requests served at once; others wait in a queue. Default: no limit."`
-	OutputLen      string   `path:"target.engine.output_len" placeholder:"TOKENS" help:"Length of answers that the model ends itself. Default: the profile's, else lognormal(256,0.5)."`
-	MaxModelLen    string   `path:"target.engine.max_model_len" placeholder:"TOKENS" help:"Maximum tokens of prompt and output together. Default: the profile's, else 131072."`
-	Fault          []string `path:"target.engine.fault" sep:"none" placeholder:"NAME=SHARE[@TOKENS]" help:"Fault for a share of the requests, e.g. reset=0.05@3; may be repeated. See pitot serve --help."`
-	Seed           uint64   `path:"target.engine.seed" placeholder:"N" help:"Seed of its delays, faults and answers. Default: 0."`
+	Slots          string   `path:"target.engine.slots" often:"" placeholder:"N" help:"Requests served at once; others wait in a queue. Default: no limit."`
+	OutputLen      string   `path:"target.engine.output_len" often:"" placeholder:"TOKENS" help:"Length of answers that the model ends itself. Default: the profile's, else lognormal(256,0.5)."`
+	MaxModelLen    string   `path:"target.engine.max_model_len" often:"" placeholder:"TOKENS" help:"Maximum tokens of prompt and output together. Default: the profile's, else 131072."`
+	Fault          []string `path:"target.engine.fault" often:"" sep:"none" placeholder:"NAME=SHARE[@TOKENS]" help:"Fault for a share of the requests, e.g. reset=0.05@3; may be repeated. See pitot serve --help."`
+	Seed           uint64   `path:"target.engine.seed" often:"" placeholder:"N" help:"Seed of its delays, faults and answers. Default: 0."`
 
 	Slower       string `path:"target.engine.slower" placeholder:"P" help:"Make all steps of the profile longer by this share, such as 3%; -3% makes them shorter."`
 	StartSpread  string `path:"target.engine.start_spread" placeholder:"P" help:"Draw a factor on all steps at each start, by the seed: normal, with this relative standard deviation, such as 1%."`

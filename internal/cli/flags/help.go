@@ -1,8 +1,12 @@
 package flags
 
 import (
+	_ "embed"
+	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
@@ -21,9 +25,9 @@ Examples:
   pitot serve --profile small-chat                 a server to try clients against
   pitot runs list                                  what was measured so far
   pitot compare before after                       better, worse, the same, or undecided
-  pitot predict small-chat --rate 5 --set replicas.count=1..4 --slo ttft.p99=50ms
+  pitot predict small-chat --rate 5 --slo ttft.p99=50ms
   pitot plan -- bench --rate 5                     what a line would send, without sending it
-  pitot help bench                                 all flags of a command`
+  pitot help bench                                 a command; --help-all has all its flags`
 
 // Asked turns requests for help into the flag that the parser knows: an empty line, and the word help before a
 // command.
@@ -36,6 +40,111 @@ func Asked(args []string) []string {
 		return append(slices.Clip(args), "--help")
 	}
 	return args
+}
+
+//go:embed examples.txt
+var examples string
+
+// Examples are the lines of examples of a command, such as "runs list", those of the commands below it among them.
+func Examples(path string) (lines []string) {
+	under := ""
+	for line := range strings.Lines(examples) {
+		line = strings.TrimRight(line, "\n")
+		if !strings.HasPrefix(line, " ") {
+			under = line
+		} else if under == path || strings.HasPrefix(under, path+" ") {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// Path is the words of a command: runs list.
+func Path(node *kong.Node) string {
+	if node.Parent == nil {
+		return ""
+	}
+	return strings.TrimSpace(Path(node.Parent) + " " + node.Name)
+}
+
+// mostExamples are those that a help begins with.
+const mostExamples = 5
+
+// fewFlags are so many that all are shown.
+const fewFlags = 25
+
+// PrintHelp prints the help of a command: its examples, then what it is, then its flags. Of many flags it shows those
+// that people use: settings of a run that are tagged often, and others but for those tagged rare. The flag help-all
+// asks for all.
+func PrintHelp(o kong.HelpOptions, ctx *kong.Context) error {
+	node, left := ctx.Selected(), 0
+	if node == nil {
+		return kong.DefaultHelpPrinter(o, ctx)
+	}
+	path := Path(node)
+	if lines := Examples(path); len(lines) > 0 {
+		lines = lines[:min(len(lines), mostExamples)]
+		fmt.Fprintf(ctx.Stdout, "Examples:\n%s\n\n", strings.Join(lines, "\n"))
+	}
+	all := slices.ContainsFunc(ctx.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == helpAll })
+	if shown := visible(node); !all && len(shown) > fewFlags {
+		for _, f := range shown {
+			if !often(f) {
+				f.Hidden, left = true, left+1
+			}
+		}
+	}
+	if err := kong.DefaultHelpPrinter(o, ctx); err != nil || left == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(ctx.Stdout, "\n%d more flags: pitot %s --%s\n", left, path, helpAll)
+	return err
+}
+
+// helpAll is the name of the flag that shows all flags.
+const helpAll = "help-all"
+
+// visible are the flags of a command that its help can show.
+func visible(node *kong.Node) (all []*kong.Flag) {
+	for _, f := range node.Flags {
+		if !f.Hidden {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// often reports whether people use a flag.
+func often(f *kong.Flag) bool {
+	if setting := f.Tag.Get("path") != ""; setting {
+		return f.Tag.Has("often") && !strings.HasPrefix(f.Name, "engine-")
+	}
+	return !f.Tag.Has("rare")
+}
+
+// AllHelp is the flag --help-all.
+type AllHelp bool
+
+// BeforeReset prints the help, and ends.
+func (AllHelp) BeforeReset(ctx *kong.Context) error {
+	err := ctx.PrintUsage(false)
+	ctx.Exit(0)
+	return err
+}
+
+// EngineNames mends the names of flags of the engine in its help, for commands where a prefix stands before them.
+func EngineNames(k *kong.Kong) error {
+	for _, node := range k.Model.Children {
+		for _, f := range node.Flags {
+			for _, word := range strings.FieldsFunc(f.Help, func(r rune) bool { return strings.ContainsRune(" ,;.", r) }) {
+				name, flag := strings.CutPrefix(word, "--")
+				if flag && FlagOf(node, word) == nil && FlagOf(node, "--engine-"+name) != nil {
+					f.Help = strings.ReplaceAll(f.Help, word, "--engine-"+name)
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // HelpFlag reports whether an argument asks for help.

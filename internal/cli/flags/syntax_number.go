@@ -3,6 +3,7 @@ package flags
 import (
 	"fmt"
 	"reflect"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -20,7 +21,7 @@ var Numbers = kong.OptionFunc(func(k *kong.Kong) error {
 			return err
 		}
 	}
-	return nil
+	return kong.TypeMapper(reflect.TypeFor[time.Duration](), mapper(readTime)).Apply(k)
 })
 
 type mapper func(text string, into reflect.Value) error
@@ -50,6 +51,12 @@ func readUnsigned(text string, into reflect.Value) error {
 		return fmt.Errorf("must be at most %d", uint64(1)<<into.Type().Bits()-1)
 	}
 	into.SetUint(v)
+	return err
+}
+
+func readTime(text string, into reflect.Value) error {
+	d, err := plan.ParseTime(text)
+	into.SetInt(int64(d))
 	return err
 }
 

@@ -31,10 +31,7 @@ type Manifests struct {
 // Help explains it.
 func (Manifests) Help() string {
 	return "Prints YAML for kubectl: NATS with a volume, and a Job of workers that join it. A new token is made each time, " +
-		"so write it to a file, or use --secret.\n\n" +
-		"pitot fleet manifests --image registry.example.com/pitot:v1 --workers 8 --controller > fleet.yaml\n\n" +
-		"kubectl apply -f fleet.yaml\n\n" +
-		"kubectl exec pitot-controller-0 -- pitot bench --url http://vllm.default:8000 --rate 400 --duration 5m"
+		"so write it to a file, or use --secret."
 }
 
 // Run prints them.

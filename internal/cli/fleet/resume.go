@@ -32,8 +32,7 @@ type ResumeCmd struct {
 
 // Help explains it.
 func (ResumeCmd) Help() string {
-	return "Workers finish their shares of a run whose controller was killed, and the records wait in the NATS server. This command collects them, completes the run in the store, and prints its report.\n\n" +
-		"pitot fleet resume --join nats://TOKEN@10.0.0.1:4222"
+	return "Workers finish their shares of a run whose controller was killed, and the records wait in the NATS server. This command collects them, completes the run in the store, and prints its report."
 }
 
 // Run collects the run.

@@ -34,9 +34,7 @@ type UpCmd struct {
 // Help explains it.
 func (UpCmd) Help() string {
 	return "Runs a NATS server with JetStream in this process, until it is interrupted. Whoever has the token can use the workers and read records. It is made at the first start and kept in the folder; " +
-		"PITOT_FLEET_TOKEN sets another one.\n\n" +
-		"pitot fleet up --local 2\n\n" +
-		"pitot fleet up --listen 0.0.0.0:4222 --tls-cert server.pem --tls-key server-key.pem"
+		"PITOT_FLEET_TOKEN sets another one."
 }
 
 // Run serves until it is interrupted.

@@ -31,8 +31,7 @@ type WorkerCmd struct {
 // Help explains it.
 func (WorkerCmd) Help() string {
 	return "A worker prepares each run that a controller asks for, and sends its share of the requests. It works on one run at a time and stores none. " +
-		"The first interrupt ends the sending: what is in flight is waited for and delivered. The second one cancels that, and the third one ends the process at once.\n\n" +
-		"pitot fleet worker --join nats://TOKEN@10.0.0.1:4222 --zone rack-7"
+		"The first interrupt ends the sending: what is in flight is waited for and delivered. The second one cancels that, and the third one ends the process at once."
 }
 
 // Run works until it is interrupted.

@@ -34,6 +34,9 @@ type Cmd struct {
 	Percentiles []float64 `path:"percentiles" placeholder:"LIST" help:"Percentiles to predict. Default: 99."`
 	Format      string    `short:"f" enum:"text,json" default:"text" placeholder:"FORMAT" help:"text or json (${default})."`
 
+	flags.Price
+	Devices int `placeholder:"N" help:"Devices of one replica, that --cost is of."`
+
 	flags.Asking   `embed:"" group:"Requests:"`
 	flags.Requests `embed:"" group:"Requests:"`
 	flags.Load     `embed:"" group:"Load:"`
@@ -57,6 +60,7 @@ func (c *Cmd) Run(sess *session.Session, k *kong.Context) error {
 	if err != nil {
 		return err
 	}
+	sess.SayTaken(p.taken)
 	r, err := p.predict(ctx, w)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -91,6 +95,7 @@ type problem struct {
 	fixed   []profile.Set
 	several []profile.Set // values of one field; nil: no field has several
 	goals   []metrics.Objective
+	taken   []string           // of them, as they were given: of each request
 	variant []*profile.Profile // by value; one if none has several
 }
 
@@ -101,9 +106,12 @@ func (c *Cmd) parse() (*problem, error) {
 	if !(c.Level >= 50 && c.Level <= 99.9) {
 		errs = append(errs, session.Usagef("--level %g: must be from 50 to 99.9", c.Level))
 	}
+	if c.Devices < 0 {
+		errs = append(errs, session.Usagef("--devices %d: must be positive", c.Devices))
+	}
 	if c.SLO != "" {
-		goals, err := metrics.Parse(c.SLO)
-		p.goals = goals
+		goals, taken, err := metrics.Parse(c.SLO)
+		p.goals, p.taken = goals, taken
 		errs = append(errs, flagged("--slo", err))
 	}
 	var err error
@@ -161,6 +169,7 @@ func (p *problem) predict(ctx context.Context, w workload) (*predict.Report, err
 		}
 		attach(made, c, traces)
 		r.Add(p.value(i), made, p.Extrapolate)
+		r.SetPrice(p.PerHour(), p.Devices*max(1, one.Engine.Replicas.Count))
 	}
 	r.AddRuns(traces)
 	return r, nil

@@ -61,8 +61,11 @@ func (c *Cmd) plan(sess *session.Session, k *kong.Context) (*search.PointLoads, 
 
 // line reads the command line.
 func (c *Cmd) line(sess *session.Session, k *kong.Context) (*line, error) {
-	if c.Repeats < 1 || c.Devices < 1 {
+	if c.Repeats < 1 || c.Devices < 0 {
 		return nil, session.Usagef("--repeats and --devices: must be positive")
+	}
+	if c.PerHour() > 0 && c.Devices == 0 {
+		return nil, session.Usagef("--cost: the number of devices behind the server is not known; give --devices N")
 	}
 	if !(c.Level >= 50 && c.Level <= 99.9) {
 		return nil, session.Usagef("--level %g: must be from 50 to 99.9", c.Level)

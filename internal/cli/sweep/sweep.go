@@ -37,7 +37,7 @@ type Cmd struct {
 	Set     []string `sep:"none" placeholder:"PATH=VALUES" group:"Sweep:" help:"Values of a setting of the plan that has no flag, such as request.sampling.temperature=0,1; without --url also of a field of the profile, such as replicas.count=1..4 or kv.tokens=1x,2x. May be repeated."`
 	Link    []string `sep:"none" placeholder:"A,B" group:"Sweep:" help:"Settings whose lists go together, first with first, in place of all combinations. May be repeated."`
 	Repeats int      `default:"1" placeholder:"N" group:"Sweep:" help:"Runs of each point, each with seeds of its own; each repetition visits the points in another order (${default})."`
-	Devices int      `default:"1" placeholder:"N" group:"Sweep:" help:"Devices behind the server, which its throughput is divided by (${default})."`
+	Devices int      `placeholder:"N" group:"Sweep:" help:"Devices behind the server: its throughput is divided by them, and --cost is of each. Default: 1, but --cost wants them given."`
 	Resume  string   `placeholder:"NAME" group:"Sweep:" help:"Make what a sweep of this name lacks; the other flags are those that it began with."`
 	Level   float64  `default:"90" placeholder:"PERCENT" group:"Sweep:" help:"Level of the intervals of simulated points, of a profile that pitot calibrate wrote (${default})."`
 
@@ -48,13 +48,14 @@ type Cmd struct {
 	Name   string `placeholder:"NAME" group:"Sweep:" help:"Name of the sweep. Default: sweep- and the time."`
 	Quiet  bool   `short:"q" group:"Sweep:" help:"Say nothing on the way."`
 
+	flags.Price        `embed:"" group:"Sweep:"`
 	flags.Page         `embed:"" group:"Sweep:"`
 	flags.ProgressFlag `embed:"" group:"Sweep:"`
 	flags.StoreFlag
 	Fleet session.Fleet `embed:"" group:"Fleet:"`
 
 	Config          string   `placeholder:"FILE" help:"YAML file of settings, or of a plan; flags override it."`
-	SLO             []string `path:"objectives" name:"slo" placeholder:"LIMITS" help:"Goodput objectives, e.g. ttft=200ms,tpot=50ms; metrics: ttft, tpot, itl, e2el."`
+	SLO             []string `path:"objectives" often:"" name:"slo" placeholder:"LIMITS" help:"Objectives: ttft=200ms,tpot=50ms of each request, which make goodput, ttft.p99=200ms or tpot.mean=40ms of the run; <= goes too, in quotes. Of ttft, tpot, itl, e2el."`
 	flags.Target    `embed:"" group:"Target:"`
 	flags.Requests  `embed:"" group:"Requests:"`
 	flags.Load      `embed:"" group:"Load:"`
@@ -72,11 +73,7 @@ func (Cmd) Help() string {
 		"The runs are kept under the name of the sweep.\n\n" +
 		"A PATH of --set begins with a setting of the plan, as pitot plan prints it (request, target, load, ...), or with a field of the profile, as pitot profiles NAME prints it " +
 		"(kv, scheduler, replicas, cost, speculative, ...): no name is both. Fields are for simulations, and take factors such as 2x. " +
-		"Where the profile has a calibration, points have intervals that hold one new run.\n\n" +
-		"pitot sweep --url http://127.0.0.1:8000 --concurrency 1..64x2 --duration 30s --repeats 3 -o sweep\n" +
-		"pitot sweep --profile small-chat --rate 1,2,5,10 --input-len 128,1024\n" +
-		"pitot sweep --profile small-chat --rate 5..20+5 --set replicas.count=1,2 --set kv.tokens=1x,2x\n" +
-		"pitot sweep --concurrency 1,8,64 --requests 50,200,800 --link concurrency,requests"
+		"Where the profile has a calibration, points have intervals that hold one new run."
 }
 
 // Run measures all points, and shows the curve.
@@ -131,7 +128,7 @@ func (c *Cmd) Run(sess *session.Session, k *kong.Context) error {
 // design describes the sweep before its runs.
 func (c *Cmd) design(p *search.PointLoads, axes []search.Axis, predicted *prediction) curve.Design {
 	d := curve.Design{
-		Points: p.Points, Repeats: p.Repeats, Devices: c.Devices, Simulated: simulated(p), Lasting: p.Lasting,
+		Points: p.Points, Repeats: p.Repeats, Devices: c.Devices, Price: c.PerHour(), Objectives: p.Loads[0].Spec.Objectives, Simulated: simulated(p), Lasting: p.Lasting,
 		Predicted: predicted.points, Uncalibrated: predicted.uncalibrated, WhatIf: whatIf(axes),
 	}
 	if d.Load, d.Moves = c.load(axes); d.Predicted != nil {

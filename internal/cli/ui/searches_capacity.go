@@ -50,7 +50,7 @@ func capacityOf(v *view.Search, x store.Search, runs []store.Listing, l *words.L
 // objectives are those of an answer.
 func objectives(texts []string, l *words.Language) ([]view.CapacityObjective, error) {
 	out := []view.CapacityObjective{}
-	all, err := metrics.Parse(strings.Join(texts, ","))
+	all, _, err := metrics.Parse(strings.Join(texts, ","))
 	for _, o := range all {
 		out = append(out, view.CapacityObjective{
 			Name: o.Name(), Text: o.String(), Title: l.Word(plan.Code("latency." + o.Metric)), Limit: o.Limit.Seconds(), Beyond: 1 - o.Goal(),

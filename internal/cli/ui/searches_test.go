@@ -159,7 +159,7 @@ func TestARunUnderWayIsAtItsPoint(t *testing.T) {
 // answer is a search for a capacity that goes on: two legs, and one under way.
 func answer(t *testing.T) *search.Answer {
 	t.Helper()
-	goals, err := metrics.Parse("ttft.p95=500ms")
+	goals, _, err := metrics.Parse("ttft.p95=500ms")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,9 @@ type Answer struct {
 	Tightest []string `json:"tightest,omitempty"`
 	// Flags are those that a search goes on with, as they were given.
 	Flags []Flag `json:"flags,omitempty"`
+	// Cost is that of tokens in a leg that passed, of the load CostLoad; nil without a price.
+	Cost     *metrics.Cost `json:"cost,omitempty"`
+	CostLoad float64       `json:"cost_load,omitempty"`
 	// Text is the answer in words.
 	Text []plan.Message `json:"says"`
 }

@@ -18,7 +18,7 @@ import (
 
 func limits(t *testing.T, text string) []metrics.Objective {
 	t.Helper()
-	all, err := metrics.Parse(text)
+	all, _, err := metrics.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func (s *server) know(t *testing.T) {
 		s.tighten(t)
 		return
 	}
-	limits, err := metrics.Parse(s.slo)
+	limits, _, err := metrics.Parse(s.slo)
 	if err != nil {
 		t.Fatal(err)
 	}

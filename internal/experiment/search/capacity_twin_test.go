@@ -64,7 +64,7 @@ func TestLimitsReachDownToAFifthOfTheRequests(t *testing.T) {
 
 // A leg with an objective of ITL counts gaps, one for each token that was not answered.
 func TestTailsCountGaps(t *testing.T) {
-	limits, err := metrics.Parse("itl.p95=10ms")
+	limits, _, err := metrics.Parse("itl.p95=10ms")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,6 +74,7 @@ type Row struct {
 	Runs    []string          `json:"runs"`             // ids of those that are evidence
 	Failed  []plan.Message    `json:"failed,omitempty"` // why others are not
 	Figures map[string]Spread `json:"figures"`
+	Cost    *metrics.Cost     `json:"cost,omitempty"` // nil without a price
 	Prediction
 }
 
@@ -86,6 +87,14 @@ func (r Row) Mean(name string) float64 {
 		return s.Mean
 	}
 	return math.NaN()
+}
+
+// Meets reports whether the figure of a row meets an objective of the run: not where too many requests failed, or a
+// queue grows. It is not known where no run has the figure, or one that is met in a load that was too short.
+func (r Row) Meets(o plan.Objective) (met, known bool) {
+	v := r.Mean(o.Name())
+	met = v <= o.Limit.Std().Seconds() && !r.Fails() && !r.QueueGrows()
+	return met, v > 0 && (!met || !r.TooShort())
 }
 
 // Fails reports whether too many requests failed for the others to stand for all: a server that
@@ -128,9 +137,11 @@ type Sweep struct {
 	// Level is that of the intervals of predictions; 0: there are none. Uncalibrated are the
 	// profiles of simulated points that have no calibration to make intervals from, and WhatIf
 	// the fields of profiles that points set.
-	Level        float64  `json:"level,omitempty"`
-	Uncalibrated []string `json:"uncalibrated,omitempty"`
-	WhatIf       []string `json:"what_if,omitempty"`
+	Level float64 `json:"level,omitempty"`
+	// Objectives are those of the load: see Row.Meets.
+	Objectives   []plan.Objective `json:"objectives,omitempty"`
+	Uncalibrated []string         `json:"uncalibrated,omitempty"`
+	WhatIf       []string         `json:"what_if,omitempty"`
 	// Load is the setting that orders the points of a curve, and Moves are those that change
 	// with it. Empty: no setting is a load, and there are no curves.
 	Load   string   `json:"load,omitempty"`

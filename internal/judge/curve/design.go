@@ -4,16 +4,22 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // A Design describes a sweep before any run: enough to evaluate its runs together. Its JSON is
 // stored with the runs.
 type Design struct {
-	Points    []Point `json:"points"`
-	Repeats   int     `json:"repeats"` // runs of each point
-	Devices   int     `json:"devices"`
-	Simulated bool    `json:"simulated"`
+	Points  []Point `json:"points"`
+	Repeats int     `json:"repeats"` // runs of each point
+	Devices int     `json:"devices"`
+	// Objectives are those of the load; the points are held to those of the run.
+	Objectives []plan.Objective `json:"objectives,omitempty"`
+	// Price is what a device costs an hour; 0: not known.
+	Price     metrics.Price `json:"price,omitempty"`
+	Simulated bool          `json:"simulated"`
 	// Lasting is for how long the requests of a point are sent where neither that nor their number
 	// was given, by point; 0: it was. What counts of such runs is their steady state.
 	Lasting []time.Duration `json:"lasting,omitempty"`
@@ -35,9 +41,15 @@ func (d Design) Sweep(name string, seen []Observation) Sweep {
 		s.Rows[i].Unsettled = d.Unsettled[i]
 	}
 	s = s.settled()
-	s.Simulated, s.Uncalibrated, s.WhatIf = d.Simulated, d.Uncalibrated, d.WhatIf
+	s.Simulated, s.Uncalibrated, s.WhatIf, s.Objectives = d.Simulated, d.Uncalibrated, d.WhatIf, d.Objectives
 	if d.Predicted != nil {
 		s = s.Predict(d.Level, d.Predicted)
+	}
+	for i, r := range s.Rows {
+		if d.Price > 0 {
+			c := metrics.CostAt(d.Price, s.Devices, r.Mean(figure.OutputThroughput), r.Mean(figure.TotalThroughput))
+			s.Rows[i].Cost = &c
+		}
 	}
 	return s
 }

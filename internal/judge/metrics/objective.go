@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
@@ -30,52 +29,59 @@ func (o Objective) Name() string {
 // String is the objective as Parse reads it.
 func (o Objective) String() string { return o.Name() + "=" + o.Limit.String() }
 
-// Parse reads objectives: NAME=LIMIT, separated by commas. The error is plan.Problems, one
-// for each item that is wrong, without a path and with the item as its value.
-func Parse(text string) ([]Objective, error) {
-	var all []Objective
-	var wrong plan.Problems
-	for item := range strings.SplitSeq(text, ",") {
-		item = strings.TrimSpace(item)
-		o, why := parse(item)
-		if why == "" && slices.ContainsFunc(all, func(other Objective) bool { return other.Name() == o.Name() }) {
-			why = o.Name() + " has a limit already"
-		}
-		if why != "" {
-			wrong = append(wrong, plan.Problem{Value: strconv.Quote(item), Why: why, Hint: "write objectives as ttft.p99=500ms,tpot.mean=40ms"})
-			continue
-		}
-		all = append(all, o)
-	}
-	return all, wrong.Err()
+// ObjectiveOf is an objective of the run, as a limit on its figure.
+func ObjectiveOf(o plan.Objective) Objective {
+	p, _ := figure.ParsePercentile(o.Statistic)
+	return Objective{Metric: figure.Metric(o.Metric), P: p, Limit: o.Limit.Std()}
 }
 
-// parse reads one objective; why is the problem with it.
-func parse(item string) (o Objective, why string) {
-	name, limit, ok := strings.Cut(item, "=")
-	if !ok {
-		return o, "has no limit"
+// Parse reads objectives of the run, as plan.ParseObjectives does. One of each request is taken as one of 99 % of them:
+// taken are their texts, as they were given.
+func Parse(text string) (all []Objective, taken []string, err error) {
+	given, err := plan.ParseObjectives(text)
+	for _, o := range given {
+		if o.Limit <= 0 {
+			return nil, nil, plan.Problems{{Value: strconv.Quote(o.String()), Why: "the limit must be above 0"}}
+		}
+		if !o.OfRun() {
+			taken = append(taken, o.String())
+			o.Statistic = "p99"
+		}
+		if one := ObjectiveOf(o); slices.Contains(all, one) || !slices.ContainsFunc(all, func(other Objective) bool { return other.Name() == one.Name() }) {
+			all = append(all, one)
+			continue
+		}
+		return nil, nil, plan.Problems{{Value: strconv.Quote(o.String()), Why: o.Name() + " has a limit already"}}
 	}
-	metric, statistic, _ := strings.Cut(strings.TrimSpace(name), ".")
-	if !slices.Contains(plan.Latencies, metric) {
-		return o, "no latency is called " + strconv.Quote(metric) + plan.Suggest(metric, plan.Latencies) + "; there are " + strings.Join(plan.Latencies, ", ")
+	return all, taken, err
+}
+
+// A Judgement is whether a run meets an objective on one of its figures.
+type Judgement struct {
+	Objective plan.Objective `json:"objective"`
+	Attainment
+	// Value is the figure of the requests that were answered, in seconds.
+	Value float64 `json:"value"`
+	Met   bool    `json:"met"`
+	// Known is false where the run has no such figure, or one that is not to be believed.
+	Known bool `json:"known"`
+	// Short means that the requests are too few to bound the percentile.
+	Short bool `json:"short,omitempty"`
+}
+
+// judgements hold a run to its objectives, by service times. The percentiles of the objectives are among those of s.
+func judgements(t *trace.Trace, objectives []plan.Objective, s *Summary) (all []Judgement) {
+	of := map[string]*Distribution{"ttft": &s.Service.TTFT, "tpot": &s.Service.TPOT, "itl": &s.Service.ITL, "e2el": &s.Service.E2EL}
+	for _, o := range plan.OfRun(objectives) {
+		goal, d := ObjectiveOf(o), of[o.Metric]
+		j := Judgement{Objective: o, Attainment: goal.Evaluate(t), Value: d.Mean, Known: d.N > 0 && !d.Void && !(d.Invalid && goal.P > 0)}
+		if i := slices.IndexFunc(d.Percentiles, func(q Percentile) bool { return q.P == goal.P }); goal.P > 0 && i >= 0 {
+			j.Value, j.Short = d.Percentiles[i].Value, d.Percentiles[i].Short
+		}
+		j.Met = j.Known && goal.Met(j.Attainment)
+		all = append(all, j)
 	}
-	o.Metric = figure.Metric(metric)
-	switch p, ok := figure.ParsePercentile(statistic); {
-	case statistic == "mean":
-	case statistic == "median":
-		o.P = 50
-	case ok && p > 0:
-		o.P = p
-	default:
-		return o, "needs mean or a percentile up to 100, as " + metric + ".mean or " + metric + ".p99"
-	}
-	v, err := time.ParseDuration(strings.TrimSpace(limit))
-	if err != nil || v <= 0 {
-		return o, "the limit must be a time above 0, such as 500ms"
-	}
-	o.Limit = v
-	return o, ""
+	return all
 }
 
 // An Attainment is how far a run, or several, meet an objective.

@@ -13,15 +13,15 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	got, err := metrics.Parse("ttft.p99=500ms, tpot.mean=40ms,itl.median=0.08s,e2el.p99.9=1m")
+	got, taken, err := metrics.Parse("ttft.p99=500ms, tpot.mean<=40ms,itl.median ≤ 0.08s,e2el.p99.90<1m,tpot=50ms")
 	want := []metrics.Objective{
-		{"ttft", 99, 500 * time.Millisecond}, {"tpot", 0, 40 * time.Millisecond}, {"itl", 50, 80 * time.Millisecond}, {"e2el", 99.9, time.Minute},
+		{"ttft", 99, 500 * time.Millisecond}, {"tpot", 0, 40 * time.Millisecond}, {"itl", 50, 80 * time.Millisecond}, {"e2el", 99.9, time.Minute}, {"tpot", 99, 50 * time.Millisecond},
 	}
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Fatalf("got %v, %v", got, err)
+	if err != nil || !reflect.DeepEqual(got, want) || !reflect.DeepEqual(taken, []string{"tpot=50ms"}) {
+		t.Fatalf("got %v, %v, %v", got, taken, err)
 	}
 	for _, o := range got {
-		again, err := metrics.Parse(o.String())
+		again, _, err := metrics.Parse(o.String())
 		if err != nil || again[0] != o {
 			t.Errorf("%s is read as %v, %v", o, again, err)
 		}
@@ -33,17 +33,19 @@ func TestParseErrors(t *testing.T) {
 		"":                             `"": has no limit`,
 		"ttft.p99":                     `"ttft.p99": has no limit`,
 		"tftt.p99=1s":                  `did you mean "ttft"?`,
-		"ttft=1s":                      "needs mean or a percentile",
-		"ttft.p0=1s":                   "needs mean or a percentile",
-		"ttft.pNaN=1s":                 "needs mean or a percentile",
-		"ttft.p101=1s":                 "needs mean or a percentile",
-		"ttft.p99=500":                 "must be a time above 0",
-		"ttft.p99=-1s":                 "must be a time above 0",
+		"ttft.p0=1s":                   "must be mean, or a percentile",
+		"ttft.pNaN=1s":                 "must be mean, or a percentile",
+		"ttft.p101=1s":                 "must be mean, or a percentile",
+		"ttft.p99=500":                 "the limit needs a unit: 500ms, 500s",
+		"ttft.p99=-1s":                 "the limit must be above 0",
+		"ttft.p99=soon":                "the limit must be a time",
+		"ttft:200":                     "write ttft=200ms",
+		"ttft=1s,ttft.p99=2s":          "ttft.p99 has a limit already",
 		"ttft.p99=1s,ttft.p99=2s":      "ttft.p99 has a limit already",
 		"ttft.p99=1s,,tpot.pinf=1s":    `"tpot.pinf=1s"`,
 		"ttft.median=1s,ttft.p50=10ms": "ttft.p50 has a limit already",
 	} {
-		if _, err := metrics.Parse(text); err == nil || !strings.Contains(err.Error(), why) {
+		if _, _, err := metrics.Parse(text); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%q: %v, want %s", text, err, why)
 		}
 	}
@@ -83,7 +85,7 @@ func TestAttainment(t *testing.T) {
 		{"itl.p33=30ms", 2, 6, .03, true}, // the failed request has three gaps
 		{"itl.p34=30ms", 2, 6, .03, false},
 	} {
-		o, err := metrics.Parse(c.text)
+		o, _, err := metrics.Parse(c.text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,7 +31,11 @@ type Summary struct {
 	Duration float64   `json:"duration"` // from the start of the run to its last answer
 	Tokens   Tokens    `json:"tokens"`
 	Rates    Rates     `json:"rates"`
-	Goodput  *Goodput  `json:"goodput,omitempty"` // nil without objectives
+	Goodput  *Goodput  `json:"goodput,omitempty"` // nil without objectives of each request
+	// Judgements are those on the objectives of the run.
+	Judgements []Judgement `json:"objectives,omitempty"`
+	// Cost is nil where no price was given.
+	Cost *Cost `json:"cost,omitempty"`
 
 	Service  Latencies  `json:"service"`            // from sent
 	Response *Latencies `json:"response,omitempty"` // from due; nil where nothing was scheduled
@@ -200,6 +204,7 @@ func Summarize(t *trace.Trace, o Options) Summary {
 	if o.Objectives == nil {
 		o.Objectives = t.Run.Plan.Objectives
 	}
+	o.Percentiles = withObjectives(o.Percentiles, o.Objectives)
 	records := InOrder(t.Records)
 	s := Summary{
 		Run:         t.Run,
@@ -248,10 +253,25 @@ func Summarize(t *trace.Trace, o Options) Summary {
 		found, streams := stallsOf(records)
 		s.Stalls, s.Unstalled = found.Bursts(streams), nil
 	}
+	s.Judgements = judgements(t, o.Objectives, &s)
 	if o.settled {
 		s.settle(w)
 	}
 	return s
+}
+
+// withObjectives are percentiles, and those of objectives of the run.
+func withObjectives(percentiles []float64, objectives []plan.Objective) []float64 {
+	all := slices.Clone(percentiles)
+	for _, o := range objectives {
+		if p := ObjectiveOf(o).P; p > 0 && !slices.Contains(all, p) {
+			all = append(all, p)
+		}
+	}
+	if len(all) > len(percentiles) {
+		slices.Sort(all)
+	}
+	return all
 }
 
 // HealthOf is the Health of a run's Summary alone.
@@ -404,7 +424,7 @@ func waits(records []*trace.Record, percentiles []float64) (wait, setup Distribu
 
 // goodput counts requests that met all objectives, by service times.
 func goodput(records []*trace.Record, objectives []plan.Objective, seconds float64) *Goodput {
-	if len(objectives) == 0 {
+	if objectives = plan.PerRequest(objectives); len(objectives) == 0 {
 		return nil
 	}
 	g := &Goodput{Objectives: objectives}

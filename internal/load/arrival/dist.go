@@ -178,7 +178,8 @@ func gammaUnitMean(r *rand.Rand, cv float64) float64 {
 // A unit is the notation of the arguments with a unit.
 type unit struct {
 	example string
-	most    float64 // largest value accepted
+	most    float64             // largest value accepted
+	hint    func(string) string // how to write a text that is none; empty: not known
 	parse   func(string) (float64, error)
 	format  func(float64) string
 }
@@ -187,6 +188,7 @@ func durationUnit() unit {
 	return unit{
 		example: "a duration such as 20ms",
 		most:    float64(24 * time.Hour),
+		hint:    func(s string) string { return plan.Units(s, "ms", "s") },
 		parse: func(s string) (float64, error) {
 			d, err := time.ParseDuration(s)
 			return float64(d), err
@@ -199,6 +201,12 @@ func countUnit() unit {
 	return unit{
 		example: "a whole number such as 128",
 		most:    plan.MaxTokens,
+		hint: func(s string) string {
+			if h := plan.Spelling(s); h != "" {
+				return "must be a whole number" + h
+			}
+			return ""
+		},
 		parse: func(s string) (float64, error) {
 			n, err := strconv.ParseInt(s, 10, 32)
 			return float64(n), err
@@ -212,6 +220,7 @@ func ratioUnit() unit {
 	return unit{
 		example: "a number such as 0.5",
 		most:    100,
+		hint:    func(string) string { return "" },
 		parse:   func(s string) (float64, error) { return strconv.ParseFloat(s, 64) },
 		format:  func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) },
 	}
@@ -251,6 +260,9 @@ func parseLaw(s string, u unit) (distSpec, error) {
 	name, rest, call := strings.Cut(strings.TrimSpace(s), "(")
 	if !call {
 		a, err := parseArg("value", name, u)
+		if err != nil && u.hint(name) != "" {
+			return distSpec{}, fmt.Errorf("%q: %s", s, u.hint(name))
+		}
 		if err != nil {
 			return distSpec{}, fmt.Errorf("%q: %w; %s", s, err, allowedForms(u))
 		}
@@ -303,6 +315,8 @@ func parseArg(what, s string, u unit) (float64, error) {
 	}
 	v, err := u.parse(s)
 	switch {
+	case err != nil && u.hint(s) != "":
+		return 0, fmt.Errorf("%s %q %s", what, s, u.hint(s))
 	case err != nil || math.IsNaN(v) || math.IsInf(v, 0):
 		return 0, fmt.Errorf("%s %q is not %s", what, s, u.example)
 	case v < 0:

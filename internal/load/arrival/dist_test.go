@@ -19,9 +19,10 @@ func TestParseDist(t *testing.T) {
 		{"exponential(1.5ms)", "exponential(1.5ms)", ""},
 		{"gamma(20ms,1e-1)", "gamma(20ms,0.1)", ""},
 		{
-			"20", "",
-			`value "20" is not a duration such as 20ms; allowed: a duration such as 20ms, uniform(low,high), normal(mean,sd)`,
+			"20ns s", "",
+			`value "20ns s" is not a duration such as 20ms; allowed: a duration such as 20ms, uniform(low,high), normal(mean,sd)`,
 		},
+		{"20", "", `"20": needs a unit: 20ms, 20s`},
 		{"-20ms", "", `value "-20ms" is negative`},
 		{"", "", `value "" is not a duration`},
 		{"gama(20ms,0.5)", "", `unknown distribution "gama", did you mean "gamma"?; allowed: `},
@@ -31,7 +32,7 @@ func TestParseDist(t *testing.T) {
 		{"gamma(20ms,5ms)", "", `cv "5ms" is not a number such as 0.5`},
 		{"gamma(20ms,-1)", "", `cv "-1" is negative`},
 		{"gamma(20ms,NaN)", "", `cv "NaN" is not a number`},
-		{"normal(20ms,0.1)", "", `sd "0.1" is not a duration`},
+		{"normal(20ms,0.1)", "", `sd "0.1" needs a unit: 0.1ms, 0.1s`},
 		{"24h", "24h0m0s", ""},
 		{"25h", "", `value "25h" is above 24h0m0s`},
 		{"uniform(1h,2562047h)", "", `high "2562047h" is above 24h0m0s`},
@@ -48,6 +49,9 @@ func TestParseDist(t *testing.T) {
 		{"lognormal(128,0.5)", "lognormal(128,0.5)", ""},
 		{"0", "", "a count must be at least 1"},
 		{"1.5", "", `value "1.5" is not a whole number such as 128`},
+		{"1k", "", `"1k": must be a whole number; write 1000`},
+		{"uniform(1k,2k)", "", `low "1k" must be a whole number; write 1000`},
+		{"10,000", "", `"10,000": must be a whole number; write 10000`},
 	} {
 		c, err := ParseCount(test.in)
 		checkParse(t, test.in, c.String(), test.out, err, test.err)

@@ -1,6 +1,9 @@
 package traffic
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
@@ -32,6 +35,32 @@ func Datasets() map[string]workload.Kind {
 		"trace":         {New: func() workload.Dataset { return new(traced) }, Unwritten: true, Timed: true},
 		"conversations": {New: func() workload.Dataset { return &replayedTalks{History: "live"} }, Chats: true, Dated: true},
 	}
+}
+
+// meant are names of workloads that people know from the clients of vLLM, SGLang and GuideLLM, by what Pitot has
+// for them.
+var meant = map[string]string{
+	"chat": "multi-turn multiturn multi_turn chatbot dialog dialogue conversational mtbench mt-bench",
+	"conversations, with --data FILE, for recorded ones; chat draws some": "conversation messages openai wildchat",
+	"agent":                      "agentic tools tool toolagent swe-bench coding-agent",
+	"random":                     "synthetic random-ids fixed uniform text prompts default",
+	"random, with --prefix-len":  "prefix shared-prefix generated-shared-prefix prefix_repetition prefix-repetition prefix-caching rag",
+	"random-mm":                  "vision image images multimodal mm vlm mmmu random-image custom_mm custom_image visionarena",
+	"custom, with --data FILE":   "dataset file jsonl json csv parquet hf huggingface alpaca sonnet spec_bench speed_bench code mbpp humaneval gsm8k mmlu aimo",
+	"trace, with --data FILE":    "replay burstgpt azure mooncake bailian timed_trace production",
+	"sharegpt, with --data FILE": "share-gpt share_gpt sharegpt4",
+	"random, with --protocol embeddings or rerank":          "embedding embeddings rerank random-rerank reranker",
+	"custom, with --protocol transcription and --data FILE": "audio asr whisper speech custom_audio librispeech",
+}
+
+// Meant is a hint for a kind of dataset that Pitot does not have under this name; empty: none is known.
+func Meant(kind string) string {
+	for name, words := range meant {
+		if slices.Contains(strings.Fields(words), strings.ToLower(kind)) {
+			return "write " + name
+		}
+	}
+	return ""
 }
 
 // Descriptions of datasets, in the words of show/words.

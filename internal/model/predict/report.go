@@ -3,6 +3,8 @@ package predict
 import (
 	"cmp"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -44,6 +46,25 @@ type Row struct {
 	Refused      string `json:"refused,omitempty"`
 	Extrapolated string `json:"extrapolated,omitempty"`
 	*Prediction  `json:"prediction,omitempty"`
+	Cost         *Cost `json:"cost,omitempty"` // nil without a price
+}
+
+// A Cost is the predicted cost of tokens, with the interval of that of output tokens.
+type Cost struct {
+	metrics.Cost
+	Low  float64 `json:"per_million_output_low,omitempty"`
+	High float64 `json:"per_million_output_high,omitempty"`
+}
+
+// SetPrice gives the last row its cost, of this many devices; 0: not known.
+func (r *Report) SetPrice(price metrics.Price, devices int) {
+	row := &r.Rows[len(r.Rows)-1]
+	if price == 0 || row.Prediction == nil {
+		return
+	}
+	output, total := row.figure(figure.OutputThroughput), row.figure(figure.TotalThroughput)
+	row.Cost = &Cost{Cost: metrics.CostAt(price, devices, output.Point, total.Point)}
+	row.Cost.Low, row.Cost.High = metrics.CostAt(price, devices, output.High, 0).Output, metrics.CostAt(price, devices, output.Low, 0).Output
 }
 
 // Add adds a row. A load that leaves the hull has no figures, unless it is extrapolated.

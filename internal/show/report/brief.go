@@ -46,7 +46,13 @@ type briefly struct {
 
 func (b *briefly) head() doc.List {
 	b.verdict()
+	if lines := b.judgements(b.s); len(lines) > 0 {
+		b.field("", append(lines, b.wordIf(b.s.Steady.Found(), "brief.of-all"))...)
+	}
 	b.field("", b.sixFigures()...)
+	if b.s.Cost != nil {
+		b.field(b.Word("report.cost"), Cost(b.s.Cost, b.Language))
+	}
 	b.place(b.s)
 	b.trouble()
 	return slices.DeleteFunc(b.fields, func(line string) bool { return line == "" })

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -50,13 +51,68 @@ func (r *report) rates(s metrics.Summary) doc.Grid {
 		row(r.Word("report.goodput"), met, sig(g.Rate)+" req/s", unsettled)
 		row("", objectives(g))
 	}
+	for i, line := range r.judgements(s) {
+		row(r.wordIf(i == 0, "report.objectives"), line)
+	}
+	if s.Cost != nil {
+		row(r.Word("report.cost"), Cost(s.Cost, r.Language))
+	}
 	return g
+}
+
+// Objective is one in words: TTFT ≤ 200ms, P99 TTFT ≤ 200ms. Those of each request need no language.
+func Objective(o plan.Objective, l *words.Language) string {
+	name := strings.ToUpper(o.Metric)
+	if o.Statistic == "mean" {
+		name = l.Word("report.mean-of", "name", name)
+	} else if o.OfRun() {
+		name = strings.ToUpper(o.Statistic) + " " + name
+	}
+	return fmt.Sprintf("%s ≤ %v", name, o.Limit.Std().Round(time.Microsecond))
+}
+
+// judgements are the objectives of the run, with what became of them.
+func (r *report) judgements(s metrics.Summary) (all []string) {
+	for _, j := range s.Judgements {
+		high := ""
+		if j.Short {
+			high = strings.TrimSpace(r.mark(metrics.Percentile{P: metrics.ObjectiveOf(j.Objective).P, Value: j.Value, Short: true}))
+		}
+		code := plan.Code("report.objective-unknown")
+		switch {
+		case j.Met:
+			code = "report.objective-met"
+		case j.Known:
+			code = "report.objective-missed"
+		}
+		all = append(all, r.Word(code, "objective", Objective(j.Objective, r.Language), "value", ms(j.Value)+high, "failed", j.Failed))
+	}
+	return all
+}
+
+// Cost is one in words; empty without one.
+func Cost(c *metrics.Cost, l *words.Language) string {
+	switch {
+	case c == nil:
+		return ""
+	case c.Devices == 0:
+		return l.Word("report.cost-devices")
+	case c.Output == 0 && c.All == 0:
+		return l.Word("report.cost-none")
+	}
+	known := func(v float64) string {
+		if v == 0 {
+			return ""
+		}
+		return sig(v)
+	}
+	return l.Word("report.cost-known", "output", known(c.Output), "all", known(c.All), "price", float64(c.Price), "devices", c.Devices, "sampled", c.Sampled)
 }
 
 func objectives(g *metrics.Goodput) string {
 	parts := make([]string, len(g.Objectives))
 	for i, o := range g.Objectives {
-		parts[i] = fmt.Sprintf("%s ≤ %v", strings.ToUpper(o.Metric), o.Limit.Std().Round(time.Microsecond))
+		parts[i] = Objective(o, nil)
 	}
 	return strings.Join(parts, ", ")
 }

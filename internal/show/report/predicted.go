@@ -41,7 +41,7 @@ func Predicted(w io.Writer, r *predict.Report) error {
 		table, foot = one(r, r.Rows[0].Prediction)
 		tables = []doc.Item{table}
 	}
-	return write(w, slices.Concat([]doc.Item{head}, tables, []doc.Item{foot})...)
+	return write(w, slices.Concat([]doc.Item{head}, tables, []doc.Item{append(foot, predictedCosts(r)...)})...)
 }
 
 // percentilesOf are those that are predicted.
@@ -80,6 +80,24 @@ func high(r *predict.Report, p float64) doc.Grid {
 		rows = append(rows, cells)
 	}
 	return doc.Grid{Rows: rows}
+}
+
+// predictedCosts are lines on what tokens cost, by row.
+func predictedCosts(r *predict.Report) (lines doc.List) {
+	for _, row := range r.Rows {
+		if row.Cost == nil {
+			continue
+		}
+		text, of := "cost: "+Cost(&row.Cost.Cost, words.In(words.Default)), ""
+		if row.Cost.Low > 0 {
+			of = fmt.Sprintf("; per million output tokens %s to %s", sig(row.Cost.Low), sig(row.Cost.High))
+		}
+		if r.Field != "" {
+			text = field(r, row.Value) + ": " + text
+		}
+		lines = append(lines, text+of)
+	}
+	return lines
 }
 
 func calibrated(r *predict.Report) string {

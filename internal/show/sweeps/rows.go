@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/pitot-bench/pitot/internal/judge/curve"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -21,6 +22,10 @@ import (
 func CSV(w io.Writer, s curve.Sweep) error {
 	c, figures := csv.NewWriter(w), figureNames(s)
 	head := append(settings(s), "kind", "runs", "failed", "knee", "front", "output_per_user", "output_per_device", "unsettled")
+	priced := len(s.Rows) > 0 && s.Rows[0].Cost != nil
+	if priced {
+		head = append(head, "cost_per_million_output", "cost_per_million")
+	}
 	predicted := predictedNames(s)
 	if s.Level > 0 {
 		head = append(head, "level", "refused", "extrapolated")
@@ -47,6 +52,9 @@ func CSV(w io.Writer, s curve.Sweep) error {
 		}
 		row = append(row, kind, strconv.Itoa(len(r.Runs)), strconv.Itoa(len(r.Failed)),
 			strconv.FormatBool(isKnee(s, i)), strconv.FormatBool(slices.Contains(s.Front, i)), exact(s.PerUser(i)), exact(s.PerDevice(i)), string(r.Unsettled.Code))
+		if priced {
+			row = append(row, exact(r.Cost.Output), exact(r.Cost.All))
+		}
 		if s.Level > 0 {
 			row = append(row, exact(s.Level), r.Refused, r.Extrapolated)
 		}
@@ -124,6 +132,7 @@ func JSON(w io.Writer, s curve.Sweep, l *words.Language) error {
 		Runs    []string                `json:"runs"`
 		Failed  []string                `json:"failed"`
 		Figures map[string]curve.Spread `json:"figures"`
+		Cost    *metrics.Cost           `json:"cost,omitempty"`
 		curve.Prediction
 	}
 	out := struct {
@@ -131,7 +140,7 @@ func JSON(w io.Writer, s curve.Sweep, l *words.Language) error {
 		Rows []row `json:"rows"`
 	}{Sweep: s, Rows: []row{}}
 	for _, r := range s.Rows {
-		one := row{Point: map[string]string{}, Runs: r.Runs, Failed: []string{}, Figures: r.Figures, Prediction: r.Prediction}
+		one := row{Point: map[string]string{}, Runs: r.Runs, Failed: []string{}, Figures: r.Figures, Cost: r.Cost, Prediction: r.Prediction}
 		for _, set := range r.Point {
 			one.Point[set.Name] = set.Value
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/show/doc"
+	"github.com/pitot-bench/pitot/internal/show/report"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
@@ -38,6 +39,8 @@ var columns = []column{
 	{"p99", figure.E2EL.P(99)},
 	{"tok/s/user", ""},
 	{"tok/s/device", ""},
+	{"cost/M out", ""},
+	{"cost/M", ""},
 }
 
 // Text writes the table, the knees and the front.
@@ -51,7 +54,8 @@ func Text(w io.Writer, s curve.Sweep, l *words.Language) error {
 	if len(s.WhatIf) > 0 {
 		head = append(head, l.Word("sweep.what-if", "settings", s.WhatIf))
 	}
-	foot := append(doc.List{terms(s, l)}, slices.Concat(curveLines(s, l), unsettled(s, l), doubts(s, l),
+	foot := append(doc.List{terms(s, l)}, slices.Concat(costs(s, l), objectives(s, l))...)
+	foot = append(foot, slices.Concat(curveLines(s, l), unsettled(s, l), doubts(s, l),
 		uncalibrated(s, l))...)
 	items := []doc.Item{head, table(s, l), foot}
 	return doc.Text(w, doc.Document{Lang: l, Sections: []doc.Section{{Items: items}}}, 0, false)
@@ -62,6 +66,40 @@ func terms(s curve.Sweep, l *words.Language) string {
 	spread := len(s.Uncalibrated) > 0 || slices.ContainsFunc(s.Rows,
 		func(r curve.Row) bool { return r.Figures[figure.Goodput].N > 1 })
 	return l.Word("sweep.terms", "level", s.Level, "spread", spread || s.Level == 0)
+}
+
+// costs say what the columns of costs are.
+func costs(s curve.Sweep, l *words.Language) (lines []string) {
+	if len(s.Rows) > 0 && s.Rows[0].Cost != nil {
+		lines = append(lines, l.Word("sweep.cost", "price", float64(s.Rows[0].Cost.Price), "devices", s.Devices))
+	}
+	return lines
+}
+
+// objectives are lines on which points meet those of the run.
+func objectives(s curve.Sweep, l *words.Language) (lines []string) {
+	states := []plan.Code{"sweep.met-at", "sweep.missed-at", "sweep.unknown-at"}
+	for _, o := range plan.OfRun(s.Objectives) {
+		points := map[plan.Code][]string{}
+		for _, r := range s.Rows {
+			state := states[2]
+			switch met, known := r.Meets(o); {
+			case known && met:
+				state = states[0]
+			case known:
+				state = states[1]
+			}
+			points[state] = append(points[state], name(r.Point, l))
+		}
+		var parts []string
+		for _, state := range states {
+			if points[state] != nil {
+				parts = append(parts, l.Word(state, "points", points[state]))
+			}
+		}
+		lines = append(lines, l.Word("sweep.objective", "objective", report.Objective(o, l), "parts", l.Join("stop", parts...)))
+	}
+	return lines
 }
 
 // settings are the names that the points have values for.
@@ -79,6 +117,9 @@ func table(s curve.Sweep, l *words.Language) doc.Grid {
 	shown := slices.DeleteFunc(slices.Clone(columns), func(c column) bool {
 		if s.Level > 0 && strings.HasPrefix(c.figure, "itl.") { // intervals need the room
 			return true
+		}
+		if strings.HasPrefix(c.title, "cost") {
+			return len(s.Rows) == 0 || s.Rows[0].Cost == nil
 		}
 		return !slices.ContainsFunc(s.Rows, func(r curve.Row) bool {
 			_, ok := r.Figures[c.figure]
@@ -112,6 +153,10 @@ func cell(s curve.Sweep, row int, c column) string {
 		return digits(s.PerUser(row))
 	case "tok/s/device":
 		return digits(s.PerDevice(row))
+	case "cost/M out":
+		return price(s.Rows[row].Cost.Output)
+	case "cost/M":
+		return price(s.Rows[row].Cost.All)
 	}
 	scale := figure.Lookup(c.figure).Show().Factor
 	if p, ok := s.Rows[row].Predicted[c.figure]; ok {
@@ -131,6 +176,14 @@ func cell(s curve.Sweep, row int, c column) string {
 
 // digits are four significant ones.
 func digits(v float64) string { return significant(v, 4) }
+
+// price is a cost, which is not known where it is 0.
+func price(v float64) string {
+	if v == 0 {
+		return "–"
+	}
+	return digits(v)
+}
 
 func significant(v float64, n int) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {

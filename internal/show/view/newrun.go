@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
@@ -226,7 +225,7 @@ func (w writer) plan(run trace.Run) []Group {
 		load.add(w.Word("view.seed"), fmt.Sprint(p.Seed))
 	}
 	for _, o := range p.Objectives {
-		load.add(w.Word("view.objective"), fmt.Sprintf("%s ≤ %v", strings.ToUpper(o.Metric), o.Limit.Std().Round(time.Microsecond)))
+		load.add(w.Word("view.objective"), report.Objective(o, w.Language))
 	}
 	target.add(w.Word("report.target"), p.URL)
 	target.add(w.Word("view.model"), p.Model)

@@ -198,7 +198,7 @@ func (l *load) file(c *command, name, output string) {
 func (l *load) objectives(c *command) {
 	var all []string
 	for i, o := range l.spec.Objectives {
-		if o.Metric != "itl" {
+		if o.Metric != "itl" && !o.OfRun() {
 			all = append(all, o.Metric+":"+strconv.FormatFloat(o.Limit.Std().Seconds()*1000, 'g', -1, 64))
 			l.has("objectives[" + strconv.Itoa(i) + "]")
 		}

@@ -34,7 +34,7 @@ func (s *settingsFile) members(prefix string, n *plan.Node) {
 			name = "profile"
 		}
 		i := slices.IndexFunc(s.flags, func(f *kong.Flag) bool { return f.Name == name || slices.Contains(f.Aliases, name) })
-		if i < 0 || name == "config" || name == "help" {
+		if i < 0 || name == "config" || strings.HasPrefix(name, "help") {
 			s.failf(m.At, "unknown setting %q%s; `pitot %s --help` lists them", name, plan.Suggest(name, s.known()), s.command)
 			continue
 		}

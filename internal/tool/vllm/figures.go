@@ -279,7 +279,7 @@ func newProbe(probes []*trace.Record, o Options) *Probe {
 
 func optionsOf(t *trace.Trace, form string) Options {
 	o := Options{Version: cmp.Or(Version(form), V2611), Percentiles: metrics.WithDefaults(t.Run.Plan.Percentiles), Goodput: map[string]float64{}}
-	for _, slo := range t.Run.Plan.Objectives {
+	for _, slo := range plan.PerRequest(t.Run.Plan.Objectives) {
 		o.Goodput[slo.Metric] = slo.Limit.Std().Seconds() * 1000
 	}
 	return o

@@ -127,7 +127,7 @@ func adopted(p *trace.Load) requestedRun {
 		q.MetricPercentiles = joinFloats(p.Percentiles)
 	}
 	for _, o := range p.Objectives {
-		if o.Metric != "itl" {
+		if o.Metric != "itl" && !o.OfRun() {
 			q.Goodput = append(q.Goodput, o.Metric+":"+python.Float(o.Limit.Std().Seconds()*1000))
 		}
 	}

@@ -41,6 +41,8 @@ func refuses(run trace.Run, objectives []plan.Objective, _ []float64) error {
 		return fmt.Errorf("run %s has the objectives and percentiles of its own command line; --slo and --percentiles only apply to --dialect pitot", run.ID)
 	case slices.ContainsFunc(objectives, func(o plan.Objective) bool { return o.Metric == string(figure.ITL) }):
 		return errors.New("--slo itl: vllm knows objectives on ttft, tpot and e2el")
+	case slices.ContainsFunc(objectives, plan.Objective.OfRun):
+		return errors.New("--slo: vllm knows objectives of each request alone, such as ttft=200ms")
 	}
 	return nil
 }
