@@ -24,7 +24,7 @@ type compareCmd struct {
 	Output string   `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
 	All    bool     `help:"Also show settings that all runs share, and percentiles below the P99."`
 	Lang   string   `enum:"${languages}" default:"en" placeholder:"LANG" help:"Language of words: ${enum} (${default})."`
-	outputFiles
+	comparing.Outputs
 	variants
 
 	advice []string // what comparison is worth making, after an A/A experiment
@@ -50,8 +50,8 @@ type variants struct {
 
 // Run compares.
 func (c compareCmd) Run(sess *session.Session) (err error) {
-	c.gates = c.FailIf
-	defer func() { err = c.settle(sess, err, c.Lang) }()
+	c.Asked = c.FailIf
+	defer func() { err = c.Settle(sess, err, otherErrors, c.Lang) }()
 	o, err := c.options("compare")
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func (c compareCmd) Run(sess *session.Session) (err error) {
 	}
 	result, err := c.compare(sess, o, nil)
 	if errors.Is(err, compare.ErrAllVoid) {
-		return noVerdict(metrics.Explanation{Causes: []plan.Message{plan.Text(err.Error())}}, c.Lang)
+		return comparing.NoVerdictError(metrics.Explanation{Causes: []plan.Message{plan.Text(err.Error())}}, c.Lang)
 	}
 	if err != nil {
 		return err

@@ -209,7 +209,7 @@ func (x *experimentRunner) unfinished(err error) error {
 	errs := []error{comparing.Ending(x.sess.Stdout, x.journal, words.In(x.Lang), x.All)}
 	x.view.Printf("%s", again)
 	e := comparing.NoVerdict(x.plan.Missing(x.journal), x.journal, lost)
-	return errors.Join(append(errs, x.writeNone(e, x.Lang), noVerdict(e, x.Lang))...)
+	return errors.Join(append(errs, x.WriteNone(e, x.Lang), comparing.NoVerdictError(e, x.Lang))...)
 }
 
 func (x *experimentRunner) storeFlag() string {

@@ -40,7 +40,7 @@ type experimentFlags struct {
 	Quiet  bool   `short:"q" help:"Say nothing on the way."`
 	All    bool   `help:"At the end print the whole comparison, as pitot compare does."`
 	flags.ProgressFlag
-	outputFiles
+	comparing.Outputs
 	flags.Page
 	flags.StoreFlag
 	Fleet session.Fleet `embed:"" group:"Fleet:"`
@@ -54,7 +54,7 @@ type experimentRunCmd struct {
 
 // Run carries it out.
 func (c *experimentRunCmd) Run(sess *session.Session) (err error) {
-	defer func() { err = c.settle(sess, err, c.Lang) }()
+	defer func() { err = c.Settle(sess, err, otherErrors, c.Lang) }()
 	e, doc, err := readExperiment(sess, c.File)
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func prepareExperiment(sess *session.Session, e *design.Experiment, explain func
 // begin carries out a new experiment.
 func (c *experimentFlags) begin(sess *session.Session, e *design.Experiment, explain func(plan.Problems) error) error {
 	experiment.AddSecrets(sess.Secrets, e)
-	c.gates = e.FailIf
+	c.Asked = e.FailIf
 	made, err := prepareExperiment(sess, e, explain)
 	if err := errors.Join(err, c.Check()); err != nil {
 		return err
@@ -195,7 +195,7 @@ type experimentResumeCmd struct {
 
 // Run goes on with it.
 func (c *experimentResumeCmd) Run(sess *session.Session) (err error) {
-	defer func() { err = c.settle(sess, err, c.Lang) }()
+	defer func() { err = c.Settle(sess, err, otherErrors, c.Lang) }()
 	if err := c.Check(); err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func (c *experimentResumeCmd) Run(sess *session.Session) (err error) {
 	if err != nil {
 		return err
 	}
-	c.gates = e.FailIf
+	c.Asked = e.FailIf
 	made, err := prepareExperiment(sess, e, explainedBy(doc))
 	if err == nil {
 		err = usage(session.DamagedJournal(j.Name, made.Fits(j)))

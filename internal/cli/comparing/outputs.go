@@ -1,4 +1,4 @@
-package cli
+package comparing
 
 import (
 	"bytes"
@@ -18,18 +18,18 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
-// outputFiles are the flags of result files for a pipeline. They are written whatever happens: without a comparison
+// Outputs are the flags of result files for a pipeline. They are written whatever happens: without a comparison
 // they have NO VERDICT and why.
-type outputFiles struct {
+type Outputs struct {
 	Summary string `placeholder:"FILE" help:"File to append a short summary to, as Markdown: the page of a job, such as $GITHUB_STEP_SUMMARY. Without a verdict it says why."`
 	JUnit   string `name:"junit" placeholder:"FILE" help:"File to write as JUnit XML: a test for each gate and variant, or without gates for each main figure. What the data cannot tell is skipped."`
 
-	gates   []string // that are asked for, where known
+	Asked   []string `kong:"-"` // gates, where known
 	written bool
 }
 
 // Check makes sure, before anything is measured, that the files can be written.
-func (o *outputFiles) Check() error {
+func (o *Outputs) Check() error {
 	if o.Summary != "" && o.JUnit != "" && filepath.Clean(o.Summary) == filepath.Clean(o.JUnit) {
 		o.written = true // neither can be
 		return session.Usagef("--junit %s: is the file of --summary too; each needs its own", o.JUnit)
@@ -45,22 +45,22 @@ func (o *outputFiles) Check() error {
 }
 
 // Write writes the requested files: the XML replaces its file, the summary is appended.
-func (o *outputFiles) Write(c compare.Comparison, lang string) error {
+func (o *Outputs) Write(c compare.Comparison, lang string) error {
 	shown := comparison.Options{Lang: words.In(lang)}
 	return o.write(
 		func(w io.Writer) error { return comparison.Summary(w, c, shown) },
 		func(w io.Writer) error { return comparison.JUnit(w, c, shown) })
 }
 
-// writeNone writes that there is no verdict, and why.
-func (o *outputFiles) writeNone(e metrics.Explanation, lang string) error {
+// WriteNone writes that there is no verdict, and why.
+func (o *Outputs) WriteNone(e metrics.Explanation, lang string) error {
 	shown := comparison.Options{Lang: words.In(lang)}
 	return o.write(
 		func(w io.Writer) error { return comparison.SummarizeNone(w, e, shown) },
-		func(w io.Writer) error { return comparison.JUnitNone(w, e, o.gates, shown) })
+		func(w io.Writer) error { return comparison.JUnitNone(w, e, o.Asked, shown) })
 }
 
-func (o *outputFiles) write(summary, junit func(io.Writer) error) error {
+func (o *Outputs) write(summary, junit func(io.Writer) error) error {
 	o.written = true
 	var errs []error
 	if o.JUnit != "" {
@@ -77,23 +77,23 @@ func (o *outputFiles) write(summary, junit func(io.Writer) error) error {
 	return errors.Join(errs...)
 }
 
-// settle writes why there is no verdict, after a command that ended with err before it had written one.
-func (o *outputFiles) settle(sess *session.Session, err error, lang string) error {
+// Settle writes why there is no verdict, after a command that ended with err before it had written one; others are the errors in it but some, as text.
+func (o *Outputs) Settle(sess *session.Session, err error, others func(error, ...error) string, lang string) error {
 	if err == nil || o.written {
 		return err
 	}
 	e := metrics.Explanation{Causes: []plan.Message{plan.Msg("experiment.interrupted")}}
-	if rest := otherErrors(err, errInterrupted); rest != "" {
+	if rest := others(err, session.ErrInterrupted); rest != "" {
 		e.Causes = nil
 		for line := range strings.SplitSeq(sess.Secrets.Hide(rest), "\n") {
 			e.Causes = append(e.Causes, plan.Text(strings.TrimSpace(line)))
 		}
 	}
-	return errors.Join(err, o.writeNone(e, lang))
+	return errors.Join(err, o.WriteNone(e, lang))
 }
 
-// noVerdict is the error of a comparison that could not be made, with exit code 4.
-func noVerdict(e metrics.Explanation, lang string) error {
+// NoVerdictError is the error of a comparison that could not be made, with exit code 4.
+func NoVerdictError(e metrics.Explanation, lang string) error {
 	l := words.In(lang)
 	return session.GateError{Inconclusive: 1, Why: l.Word("comparison.of", "what", l.Word("summary.none"), "said", doc.Cut(l.SayAll("stop", e.Causes), mostSaid))}
 }
