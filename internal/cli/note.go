@@ -16,7 +16,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/comparison"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/words"
-	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // noteCmd is `pitot note`.
@@ -119,7 +118,7 @@ func (c noteCmd) write(sess *session.Session) (plots int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	return len(page.Plots), savePage(c.Output, page)
+	return len(page.Plots), comparing.SavePage(c.Output, page)
 }
 
 // note compares the variants for a note, with the result tables of a tool; "": without tables.
@@ -127,28 +126,4 @@ func (v variants) note(sess *session.Session, o compare.Options, table string, l
 	runs := comparing.NoteRuns{Table: table, Lang: l}
 	c, err := v.compare(sess, o, runs.Add)
 	return comparison.Note{Lang: l, Comparison: c, Runs: runs.All}, errors.Join(err, runs.Err)
-}
-
-// savePage writes the note and the plots that it shows, all or none.
-func savePage(name string, page comparison.NotePage) error {
-	all := []files.File{{Name: name, Write: writes(page.Markdown)}}
-	for _, plot := range page.Plots {
-		file := filepath.Join(filepath.Dir(name), filepath.FromSlash(plot.Name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			return fmt.Errorf("make the folder of the plots: %w", err)
-		}
-		all = append(all, files.File{Name: file, Write: writes(plot.Data)})
-	}
-	if err := files.WriteAll(all...); err != nil {
-		return fmt.Errorf("--output: %w", err)
-	}
-	return nil
-}
-
-// writes is a writer of bytes that are there.
-func writes(b []byte) func(io.Writer) error {
-	return func(w io.Writer) error {
-		_, err := w.Write(b)
-		return err
-	}
 }
