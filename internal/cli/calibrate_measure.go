@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/experiment"
-	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
@@ -156,7 +156,7 @@ func (c calibrateCmd) one(sess *session.Session, l experiment.VariantLoad) (*tra
 		return nil, session.ErrInterrupted
 	}
 	if v := r.Summary.Health.Verdict; v.Validity == trace.Invalid && r.Unanswered() == nil {
-		return nil, invalidError{session.English.Say(plan.Msg("experiment.leg-invalid", "reasons", v.Reasons))}
+		return nil, invalidError{session.English.Say(metrics.Invalid(v))}
 	}
 	return r.Trace, r.Unanswered()
 }

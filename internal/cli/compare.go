@@ -9,6 +9,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
@@ -23,7 +25,7 @@ type compareCmd struct {
 	Output string   `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
 	All    bool     `help:"Also show settings that all runs share, and percentiles below the P99."`
 	Lang   string   `enum:"${languages}" default:"en" placeholder:"LANG" help:"Language of words: ${enum} (${default})."`
-	outputFiles
+	comparing.Outputs
 	variants
 
 	advice []string // what comparison is worth making, after an A/A experiment
@@ -49,6 +51,8 @@ type variants struct {
 
 // Run compares.
 func (c compareCmd) Run(sess *session.Session) (err error) {
+	c.Asked = c.FailIf
+	defer func() { err = c.Settle(sess, err, otherErrors, c.Lang) }()
 	o, err := c.options("compare")
 	if err != nil {
 		return err
@@ -63,6 +67,9 @@ func (c compareCmd) Run(sess *session.Session) (err error) {
 		c.notes = map[string]*trace.Note{}
 	}
 	result, err := c.compare(sess, o, nil)
+	if errors.Is(err, compare.ErrAllVoid) {
+		return comparing.NoVerdictError(metrics.Explanation{Causes: []plan.Message{plan.Text(err.Error())}}, c.Lang)
+	}
 	if err != nil {
 		return err
 	}

@@ -38,8 +38,9 @@ type experimentFlags struct {
 	Lang   string `enum:"${languages}" default:"en" placeholder:"LANG" help:"Language of the answer and the lab note: ${enum} (${default})."`
 	Yes    bool   `help:"End servers that a killed experiment has left running, and go on with one that another machine was running."`
 	Quiet  bool   `short:"q" help:"Say nothing on the way."`
+	All    bool   `help:"At the end print the whole comparison, as pitot compare does."`
 	flags.ProgressFlag
-	outputFiles
+	comparing.Outputs
 	flags.Page
 	flags.StoreFlag
 	Fleet session.Fleet `embed:"" group:"Fleet:"`
@@ -52,7 +53,8 @@ type experimentRunCmd struct {
 }
 
 // Run carries it out.
-func (c *experimentRunCmd) Run(sess *session.Session) error {
+func (c *experimentRunCmd) Run(sess *session.Session) (err error) {
+	defer func() { err = c.Settle(sess, err, otherErrors, c.Lang) }()
 	e, doc, err := readExperiment(sess, c.File)
 	if err != nil {
 		return err
@@ -99,6 +101,7 @@ func prepareExperiment(sess *session.Session, e *design.Experiment, explain func
 // begin carries out a new experiment.
 func (c *experimentFlags) begin(sess *session.Session, e *design.Experiment, explain func(plan.Problems) error) error {
 	experiment.AddSecrets(sess.Secrets, e)
+	c.Asked = e.FailIf
 	made, err := prepareExperiment(sess, e, explain)
 	if err := errors.Join(err, c.Check()); err != nil {
 		return err
@@ -191,7 +194,8 @@ type experimentResumeCmd struct {
 }
 
 // Run goes on with it.
-func (c *experimentResumeCmd) Run(sess *session.Session) error {
+func (c *experimentResumeCmd) Run(sess *session.Session) (err error) {
+	defer func() { err = c.Settle(sess, err, otherErrors, c.Lang) }()
 	if err := c.Check(); err != nil {
 		return err
 	}
@@ -214,6 +218,7 @@ func (c *experimentResumeCmd) Run(sess *session.Session) error {
 	if err != nil {
 		return err
 	}
+	c.Asked = e.FailIf
 	made, err := prepareExperiment(sess, e, explainedBy(doc))
 	if err == nil {
 		err = usage(session.DamagedJournal(j.Name, made.Fits(j)))

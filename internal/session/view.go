@@ -31,6 +31,7 @@ type ViewOptions struct {
 	// reports interrupts.
 	Brief bool
 	Lang  *words.Language // nil: English
+	Whole func() string   // how far the experiment is; nil: there is none
 }
 
 // NewView makes a View that draws on the session's screen.
@@ -76,6 +77,18 @@ func (v *View) Print(line string) {
 	}
 }
 
+// Draw shows a line, with the state of the experiment, until the next one is written: on a terminal, unless the view
+// is quiet.
+func (v *View) Draw(parts ...string) {
+	if v.Quiet || v.Progress == live.Off {
+		return
+	}
+	if v.Whole != nil {
+		parts = append(parts, v.Whole())
+	}
+	v.Console.Draw(parts...)
+}
+
 // Unsaved says, even if Quiet, that the run cannot be stored at present, or that it can again.
 func (v *View) Unsaved(err error) {
 	text, mark := English.Say(plan.Msg("store.saved")), ""
@@ -102,6 +115,7 @@ func (v *View) Handle(e run.Event) error {
 	case run.WarmingUp:
 		switch {
 		case v.Brief:
+			v.Draw(v.Lang.Word("experiment.warming"))
 		case e.Brief:
 			v.Printf("warming up with waves of %d short requests", e.Requests)
 		case e.Steady:
@@ -110,7 +124,9 @@ func (v *View) Handle(e run.Event) error {
 			v.Printf("warming up with %d requests", e.Requests)
 		}
 	case run.WaveDone:
-		if !v.Brief {
+		if v.Brief {
+			v.Draw(v.Lang.Word("experiment.wave", "wave", e.Number+1, "most", e.Most))
+		} else {
 			v.Printf("%s", wave(e))
 		}
 	case run.Priming:
@@ -118,7 +134,7 @@ func (v *View) Handle(e run.Event) error {
 	case run.Starting:
 		if e.Progress != nil && !v.Quiet && v.Progress != live.Off {
 			v.display = live.Start(v.Console, live.Subject{
-				Run: e.Run, Load: live.Load(e.Load), Counts: e.Progress.Snapshot, CPU: own, Lang: v.Lang,
+				Run: e.Run, Load: live.Load(e.Load), Counts: e.Progress.Snapshot, CPU: own, Lang: v.Lang, Whole: v.Whole,
 			}, v.Progress)
 		}
 	case run.Sampled:
@@ -142,8 +158,9 @@ func (v *View) Handle(e run.Event) error {
 	return nil
 }
 
-// End erases the progress of a run that did not come to its end.
+// End erases the progress of a run that did not come to its end, and a line that was drawn.
 func (v *View) End() {
+	v.Console.Clear()
 	if v.display != nil {
 		v.display.Stop()
 		v.display = nil

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/judge/curve"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -64,10 +65,7 @@ func sweepOf(v *view.Search, s *store.Store, x store.Search, runs []store.Listin
 }
 
 // Why a run is no evidence, which experiments say too.
-const (
-	invalid    plan.Code = "experiment.leg-invalid"
-	unanswered plan.Code = "experiment.leg-unanswered"
-)
+const unanswered plan.Code = "experiment.leg-unanswered"
 
 // observed is the observation of a stored run.
 func observed(s *store.Store, point int, r store.Listing, settled bool) (o curve.Observation, err error) {
@@ -79,7 +77,7 @@ func observed(s *store.Store, point int, r store.Listing, settled bool) (o curve
 	case r.Validity == trace.Invalid:
 		run, err := s.Run(r.ID)
 		if err == nil && run.Verdict != nil {
-			o.Failed = plan.Msg(invalid, "reasons", run.Verdict.Reasons)
+			o.Failed = metrics.Invalid(*run.Verdict)
 		}
 		return o, err
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
@@ -29,13 +30,56 @@ func Predicted(w io.Writer, r *predict.Report) error {
 		head = append(head, doc.Field("doubt", "do not trust this profile: "+doubt))
 	}
 	table, foot := several(r)
+	tables := []doc.Item{table}
+	for _, p := range percentilesOf(r) {
+		tables = append(tables, high(r, p))
+	}
 	if r.Field == "" {
 		if far := r.Rows[0].Extrapolated; far != "" {
 			head = append(head, doc.Field("beyond", far, "extrapolated: the error there is not known"))
 		}
 		table, foot = one(r, r.Rows[0].Prediction)
+		tables = []doc.Item{table}
 	}
-	return write(w, head, table, append(foot, predictedCosts(r)...))
+	return write(w, slices.Concat([]doc.Item{head}, tables, []doc.Item{append(foot, predictedCosts(r)...)})...)
+}
+
+// percentilesOf are those that are predicted.
+func percentilesOf(r *predict.Report) (all []float64) {
+	for _, row := range r.Rows {
+		if row.Prediction == nil {
+			continue
+		}
+		for _, f := range row.Figures {
+			text, ok := strings.CutPrefix(f.Name, string(figure.E2EL)+".p")
+			if p, err := strconv.ParseFloat(text, 64); ok && err == nil && !slices.Contains(all, p) {
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
+// high is a percentile of the latencies by the values of a field.
+func high(r *predict.Report, p float64) doc.Grid {
+	latencies := []figure.Metric{figure.TTFT, figure.TPOT, figure.E2EL}
+	head := []string{r.Field}
+	for _, l := range latencies {
+		name, _ := figureName(l.P(p))
+		head = append(head, name)
+	}
+	rows := [][]string{head}
+	for _, row := range r.Rows {
+		if row.Prediction == nil {
+			continue
+		}
+		cells := []string{row.Value}
+		for _, l := range latencies {
+			cells = append(cells, cellOf(row.Prediction, l.P(p)))
+		}
+		rows = append(rows, cells)
+	}
+	return doc.Grid{Rows: rows}
 }
 
 // predictedCosts are lines on what tokens cost, by row.
@@ -203,7 +247,7 @@ func several(r *predict.Report) (doc.Grid, doc.List) {
 
 // inRows are the figures of a row where there are no objectives.
 var inRows = []string{
-	figure.OutputThroughput, figure.TTFT.Mean(), figure.TTFT.P(99), figure.TPOT.Mean(), figure.E2EL.Mean(),
+	figure.OutputThroughput, figure.TTFT.Mean(), figure.TPOT.Mean(), figure.E2EL.Mean(),
 }
 
 func columnsOf(r *predict.Report) (names []string) {
@@ -229,20 +273,18 @@ func columnsOf(r *predict.Report) (names []string) {
 	return names
 }
 
+// cellOf is a figure with its interval.
+func cellOf(p *predict.Prediction, name string) string {
+	i := slices.IndexFunc(p.Figures, func(f predict.PredictedFigure) bool { return f.Name == name })
+	if i < 0 {
+		return "–"
+	}
+	_, scale := figureName(name)
+	return fmt.Sprintf("%s (%s)", digits(p.Figures[i].Point*scale), between(p.Figures[i].Low, p.Figures[i].High, scale))
+}
+
 func cellsOf(p *predict.Prediction) (cells []string) {
-	figures := map[string]predict.PredictedFigure{}
-	for _, f := range p.Figures {
-		figures[f.Name] = f
-	}
-	cell := func(name string) string {
-		f, ok := figures[name]
-		if !ok {
-			return "–"
-		}
-		_, scale := figureName(name)
-		return fmt.Sprintf("%s (%s)", digits(f.Point*scale), between(f.Low, f.High, scale))
-	}
-	cells = []string{cell(inRows[0])}
+	cells = []string{cellOf(p, inRows[0])}
 	if len(p.Goals) > 0 {
 		for _, g := range p.Goals {
 			cells = append(cells, goal(g))
@@ -250,7 +292,7 @@ func cellsOf(p *predict.Prediction) (cells []string) {
 		return append(cells, string(p.Verdict())+mark(p))
 	}
 	for _, name := range inRows[1:] {
-		cells = append(cells, cell(name))
+		cells = append(cells, cellOf(p, name))
 	}
 	return cells
 }

@@ -61,6 +61,7 @@ type Block struct {
 // A Leg is one turn of a variant.
 type Leg struct {
 	Position int      `json:"position"` // among all legs; 0: it is still to come
+	Number   int      `json:"number"`   // in the order without attempts that failed
 	Turn     int      `json:"turn"`     // in its block, from 1
 	Attempt  int      `json:"attempt"`
 	Letter   string   `json:"letter"`

@@ -483,6 +483,7 @@ export interface LegRun {
 
 export interface Leg {
   position: number;
+  number: number;
   turn: number;
   attempt: number;
   letter: string;
