@@ -191,6 +191,20 @@ func TestJobsEndAsPitotEnds(t *testing.T) {
 	}
 }
 
+// A job of which nothing could be compared fails, though the exit code is that of an open question.
+func TestJobsWithoutAVerdictFail(t *testing.T) {
+	for name, job := range jobs(t) {
+		dir, bin := t.TempDir(), t.TempDir()
+		script := "#!/bin/sh\necho '## Comparison: NO VERDICT' >\"$HOME/pitot.md\"\nexit 4\n"
+		if err := os.WriteFile(filepath.Join(bin, "pitot"), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if code, printed := job.play(t, dir, bin); code != 1 || strings.Contains(printed, "::warning") {
+			t.Errorf("%s: exit code %d: %s", name, code, printed)
+		}
+	}
+}
+
 // Actions are GitHub's own, of a stated version.
 func TestActionsArePinned(t *testing.T) {
 	for _, action := range githubJob(t).uses {

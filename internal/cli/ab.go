@@ -84,7 +84,9 @@ func byFlags(all plan.Problems) error {
 }
 
 // Run carries it out.
-func (c *abCmd) Run(sess *session.Session) error {
+func (c *abCmd) Run(sess *session.Session) (err error) {
+	c.Asked = c.FailIf
+	defer func() { err = c.Settle(sess, err, otherErrors) }()
 	e, explain, err := c.experiment(sess)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -43,7 +44,7 @@ func calibrateFlags(k *kong.Kong) error {
 	for _, f := range node.Flags {
 		switch path := f.Tag.Get("path"); path {
 		case "target.url":
-			f.Help = "Server to measure: six loads, about 70 s."
+			f.Help = "Server to measure: twelve runs of seven loads, about 70 s."
 		default:
 			f.Hidden = f.Hidden || slices.Contains(pitot.OfLegs, path)
 		}
@@ -74,8 +75,15 @@ func (c calibrateCmd) Run(sess *session.Session, k *kong.Context) (err error) {
 		}
 	}
 	var traces []*trace.Trace
+	name := "calibrate-" + time.Now().Format("20060102-150405")
 	if c.URL != "" {
-		traces, err = c.measure(sess)
+		if traces, err = c.measure(sess, name); err == nil {
+			defer func() {
+				if err != nil { // the runs are worth more than what could be made of them
+					err = errors.Join(err, resumeHint(name, len(traces)))
+				}
+			}()
+		}
 	} else if err = session.RequireArgs("run", "calibrate", c.Runs); err == nil {
 		traces, err = sess.Traces(c.Runs, c.Store)
 	}

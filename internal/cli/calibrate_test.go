@@ -46,10 +46,10 @@ func TestCalibrateMeasures(t *testing.T) {
 				t.Errorf("no line %s in\n%s", line, v.stdout.String())
 			}
 		}
-		if !strings.Contains(v.stderr.String(), "run 6 of 6: --rate=1000 --requests=") {
+		if !strings.Contains(v.stderr.String(), "run 12 of 12: --rate=1000 --requests=") {
 			t.Error(v.stderr.String())
 		}
-		if last := v.last(t); !strings.HasSuffix(last.Run.Name, "/6") || len(last.Records) < 40 {
+		if last := v.last(t); !strings.HasSuffix(last.Run.Name, "/12") || len(last.Records) < 40 {
 			t.Errorf("%s has %d records", last.Run.Name, len(last.Records))
 		}
 	})
@@ -93,7 +93,7 @@ func TestCalibrateEndsWithAnInvalidRun(t *testing.T) {
 			t.Errorf("exit code %d", code)
 		}
 		stderr := v.stderr.String()
-		if !strings.Contains(stderr, "pitot: run 1 of 6: a run is invalid: ") || strings.Contains(stderr, "run 2 of 6") || strings.Contains(stderr, "what was measured is kept") {
+		if !strings.Contains(stderr, "pitot: run 1 of 12: a run is invalid: ") || strings.Contains(stderr, "run 2 of 12") || strings.Contains(stderr, "what was measured is kept") {
 			t.Error(stderr)
 		}
 	})

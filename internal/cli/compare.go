@@ -9,6 +9,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
@@ -20,7 +22,7 @@ type compareCmd struct {
 	Format string   `short:"f" enum:"text,markdown,json,csv,html" default:"text" placeholder:"FORMAT" help:"text, markdown, json, csv or html (${default})."`
 	Output string   `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
 	All    bool     `help:"Also show settings that all runs share, and percentiles below the P99."`
-	outputFiles
+	comparing.Outputs
 	variants
 
 	advice []string // what comparison is worth making, after an A/A experiment
@@ -46,6 +48,8 @@ type variants struct {
 
 // Run compares.
 func (c compareCmd) Run(sess *session.Session) (err error) {
+	c.Asked = c.FailIf
+	defer func() { err = c.Settle(sess, err, otherErrors) }()
 	o, err := c.options("compare")
 	if err != nil {
 		return err
@@ -60,6 +64,9 @@ func (c compareCmd) Run(sess *session.Session) (err error) {
 		c.notes = map[string]*trace.Note{}
 	}
 	result, err := c.compare(sess, o, nil)
+	if errors.Is(err, compare.ErrAllVoid) {
+		return comparing.NoVerdictError(metrics.Explanation{Causes: []plan.Message{plan.Text(err.Error())}}, sess.Words())
+	}
 	if err != nil {
 		return err
 	}
@@ -139,6 +146,9 @@ func (v variants) compare(sess *session.Session, o compare.Options, see func(*tr
 	if len(k.Journals()) == 1 && len(v.Runs) == 1 {
 		if o, err = comparing.AsExperiment(o, k.Journals()[0]); err != nil {
 			return c, err
+		}
+		if why := comparing.NoEvidence(k.Journals()[0], o.Order, o.Baseline); !why.IsZero() {
+			return c, errors.New(sess.Say(why))
 		}
 	}
 	c, err = comparing.Compare(picks, o, func(one session.Pick, by []compare.RuleSource) (seen compare.ComparedRun, err error) {

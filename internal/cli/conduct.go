@@ -21,7 +21,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/session"
+	"github.com/pitot-bench/pitot/internal/show/comparison"
 	"github.com/pitot-bench/pitot/internal/show/live"
+	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
@@ -41,6 +43,8 @@ type experimentRunner struct {
 // carryOut makes the legs that a journal lacks, and reports the outcome.
 func (c *experimentFlags) carryOut(sess *session.Session, s *store.Store, made *experiment.CheckedExperiment, j *experiment.Journal, changed time.Time) error {
 	view := sess.NewView(session.ViewOptions{Quiet: c.Quiet, Progress: live.Mode(c.Progress), Brief: true})
+	say := &comparing.View{Print: view.Print, Draw: view.Draw, Lang: sess.Words()}
+	view.Whole = say.Whole
 	x := &experimentRunner{experimentFlags: c, sess: sess, store: s, plan: made, journal: j, view: view, observed: map[string]*compare.ComparedRun{}, changed: changed}
 	var err error
 	if x.options, err = optionsOf(made.Experiment); err != nil {
@@ -50,8 +54,9 @@ func (c *experimentFlags) carryOut(sess *session.Session, s *store.Store, made *
 	ctx, stop, release := watchTwice(sess, func() {
 		view.Print(sess.Word("stage.interrupted-server"))
 	})
-	out, err := experiment.Run(ctx, stop, made, j, x.deps())
+	out, err := experiment.Run(ctx, stop, made, j, x.deps(say.Handle))
 	release() // there is no server any more
+	view.End()
 	if err != nil {
 		return x.unfinished(err)
 	}
@@ -89,10 +94,9 @@ func watchTwice(sess *session.Session, say func()) (context.Context, <-chan stru
 	return ctx, stop, cancel
 }
 
-func (x *experimentRunner) deps() experiment.Deps {
-	say := comparing.View{Print: func(line string) { x.view.Printf("%s", line) }, Lang: x.sess.Words()}
+func (x *experimentRunner) deps(handle func(experiment.Event)) experiment.Deps {
 	return experiment.Deps{
-		Measure: x.measure, Start: x.start, Keep: x.keep, Observed: x.observe, Void: x.void, OnEvent: say.Handle, Now: time.Now, Space: x.space, Log: x.log, Port: x.freePort, Options: x.options,
+		Measure: x.measure, Start: x.start, Keep: x.keep, Observed: x.observe, Void: x.void, OnEvent: handle, Now: time.Now, Space: x.space, Log: x.log, Port: x.freePort, Options: x.options,
 	}
 }
 
@@ -180,7 +184,11 @@ func (x *experimentRunner) space() error {
 
 // log is the file for the output of a server.
 func (x *experimentRunner) log(l *experiment.Leg) string {
-	return filepath.Join(x.journal.Folder, "logs", fmt.Sprintf("leg-%03d-%s.log", l.Position, fileName(l.Variant)))
+	try := ""
+	if l.Attempt > 1 {
+		try = fmt.Sprintf("-try-%d", l.Attempt)
+	}
+	return filepath.Join(x.journal.Folder, "logs", fmt.Sprintf("leg-%03d%s-%s.log", x.journal.Number(l), try, fileName(l.Variant)))
 }
 
 // unfinished says how to go on with an experiment that did not end.
@@ -188,15 +196,19 @@ func (x *experimentRunner) unfinished(err error) error {
 	if errors.Is(err, store.ErrExperimentChanged) {
 		return fmt.Errorf("experiment %s: %w; see `pitot experiment status %s`", x.journal.Name, store.ErrExperimentChanged, shell.Quote(x.journal.Name))
 	}
-	x.view.Print(x.sess.Word("experiment.kept", "name", x.journal.Name, "command", "pitot experiment resume "+shell.Quote(x.journal.Name)+x.storeFlag()+x.fleetFlags()))
+	again := x.sess.Word("experiment.kept", "name", x.journal.Name, "command", "pitot experiment resume "+shell.Quote(x.journal.Name)+x.storeFlag()+x.fleetFlags())
 	var lost *experiment.LostError
-	switch {
-	case errors.Is(err, experiment.ErrInterrupted):
-		return errInterrupted
-	case errors.As(err, &lost):
-		return fmt.Errorf("%w, the last of %s: %s", err, lost.Leg.Variant, x.sess.Words().Say(lost.Leg.Why))
+	if !errors.As(err, &lost) {
+		x.view.Print(again)
+		if errors.Is(err, experiment.ErrInterrupted) {
+			return errInterrupted
+		}
+		return err
 	}
-	return err
+	errs := []error{comparing.Ending(x.sess.Stdout, x.journal, x.sess.Words(), x.All)}
+	x.view.Print(again)
+	e := comparing.NoVerdict(x.plan.Missing(x.journal), x.journal, lost)
+	return errors.Join(append(errs, x.WriteNone(e, x.sess.Words()), comparing.NoVerdictError(e, x.sess.Words()))...)
 }
 
 func (x *experimentRunner) storeFlag() string {
@@ -220,15 +232,22 @@ func (c *experimentFlags) join(sess *session.Session, made *experiment.CheckedEx
 	return sess.JoinFleet(c.Fleet, simulated)
 }
 
-// report writes the outcome of the experiment, and the lab note.
+// report writes the lab note, and the outcome of the experiment: the last line is the verdict.
 func (x *experimentRunner) report(out *experiment.Outcome) error {
-	errs := []error{printOutcome(x.sess, x.journal, out, x.plan.Same(), x.sess.Words())}
+	lang := x.sess.Words()
 	note := noteCmd{
 		Output: filepath.Join(x.journal.Folder, "note.md"), Force: true, Title: x.plan.Name, Table: "vllm",
 		variants: variants{Runs: []string{x.plan.Name}, Level: "95%", Margin: "2%", StoreFlag: x.StoreFlag},
 	}
-	errs = append(errs, note.Run(x.sess), x.Write(out.Comparison, x.sess.Words()))
-	return errors.Join(append(errs, verdictOf(out.Comparison.Gates))...)
+	plots, err := note.write(x.sess)
+	errs := []error{err}
+	errs = append(errs, printOutcome(x.sess, x.journal, out, x.plan.Same(), x.All, lang))
+	if err == nil {
+		fmt.Fprintln(x.sess.Stdout, lang.Word("experiment.next-note", "note", plain.Line(session.FromHere(note.Output)), "plots", plots))
+	}
+	fmt.Fprintln(x.sess.Stdout, lang.Word("experiment.next-all", "notes", comparison.Further(out.Whole()), "command", "pitot compare "+shell.Quote(x.plan.Name)+x.storeFlag()))
+	fmt.Fprintln(x.sess.Stdout, comparison.Closing(out.Whole(), lang))
+	return errors.Join(append(errs, x.Write(out.Comparison, lang), verdictOf(out.Comparison.Gates))...)
 }
 
 // fileName is text as part of a file's name.

@@ -36,8 +36,9 @@ type experimentFlags struct {
 	Folder string `placeholder:"DIR" help:"Folder for the experiment's file, the logs of servers and the lab note. Default: the name of the experiment."`
 	Yes    bool   `help:"End servers that a killed experiment has left running, and go on with one that another machine was running."`
 	Quiet  bool   `short:"q" help:"Say nothing on the way."`
+	All    bool   `help:"At the end print the whole comparison, as pitot compare does."`
 	flags.ProgressFlag
-	outputFiles
+	comparing.Outputs
 	flags.Page
 	flags.StoreFlag
 	Fleet session.Fleet `embed:"" group:"Fleet:"`
@@ -50,7 +51,8 @@ type experimentRunCmd struct {
 }
 
 // Run carries it out.
-func (c *experimentRunCmd) Run(sess *session.Session) error {
+func (c *experimentRunCmd) Run(sess *session.Session) (err error) {
+	defer func() { err = c.Settle(sess, err, otherErrors) }()
 	e, doc, err := readExperiment(sess, c.File)
 	if err != nil {
 		return err
@@ -97,6 +99,7 @@ func prepareExperiment(sess *session.Session, e *design.Experiment, explain func
 // begin carries out a new experiment.
 func (c *experimentFlags) begin(sess *session.Session, e *design.Experiment, explain func(plan.Problems) error) error {
 	experiment.AddSecrets(sess.Secrets, e)
+	c.Asked = e.FailIf
 	made, err := prepareExperiment(sess, e, explain)
 	if err := errors.Join(err, c.Check()); err != nil {
 		return err
@@ -189,7 +192,8 @@ type experimentResumeCmd struct {
 }
 
 // Run goes on with it.
-func (c *experimentResumeCmd) Run(sess *session.Session) error {
+func (c *experimentResumeCmd) Run(sess *session.Session) (err error) {
+	defer func() { err = c.Settle(sess, err, otherErrors) }()
 	if err := c.Check(); err != nil {
 		return err
 	}
@@ -212,6 +216,7 @@ func (c *experimentResumeCmd) Run(sess *session.Session) error {
 	if err != nil {
 		return err
 	}
+	c.Asked = e.FailIf
 	made, err := prepareExperiment(sess, e, explainedBy(doc))
 	if err == nil {
 		err = usage(session.DamagedJournal(j.Name, made.Fits(j)))

@@ -15,54 +15,103 @@ import (
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
 	"github.com/pitot-bench/pitot/internal/show/words"
-	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // noteCmd is `pitot note`.
 type noteCmd struct {
-	Output string `short:"o" default:"note.md" placeholder:"FILE" help:"File of the note; its plots go into a folder of the same name (${default})."`
+	Output string `short:"o" placeholder:"FILE" help:"File of the note; its plots go into a folder of the same name. Default: note.md; with --short standard output."`
+	Short  bool   `help:"Write the short note for a pull request, without plots: what `pitot compare --summary` writes."`
+	PNG    bool   `name:"png" help:"Draw the plots as PNG, for places that show no SVG."`
 	Force  bool   `help:"Overwrite an existing note."`
 	Title  string `placeholder:"TEXT" help:"Title of the note. Default: the names of the variants."`
 	Table  string `enum:"vllm,sglang,pitot" default:"vllm" placeholder:"TOOL" help:"Tool whose result tables to show for Pitot's own runs: vllm, sglang or pitot (${default}). Imported runs keep their own."`
 	variants
 }
 
-// Run writes the note.
+// Run writes the note, or prints the short one.
 func (c noteCmd) Run(sess *session.Session) error {
-	o, err := c.options("note")
+	switch {
+	case c.Short && c.PNG:
+		return usagef("--png: the short note has no plots")
+	case c.Short:
+		return c.short(sess)
+	}
+	c.Output = cmp.Or(c.Output, "note.md")
+	plots, err := c.write(sess)
 	if err != nil {
 		return err
 	}
+	folder := filepath.Join(filepath.Dir(c.Output), c.folder())
+	_, err = fmt.Fprintln(sess.Stdout, sess.Word("note.wrote", "file", c.Output, "plots", plots, "folder", folder))
+	return err
+}
+
+// short writes what --summary of other commands does.
+func (c noteCmd) short(sess *session.Session) error {
+	o, err := c.options("note")
+	if err == nil {
+		err = c.vacant()
+	}
+	if err != nil {
+		return err
+	}
+	result, err := c.compare(sess, o, nil)
+	if err != nil {
+		return err
+	}
+	write := func(w io.Writer) error {
+		return comparison.Summary(w, result, comparison.Options{Lang: sess.Words(), Short: true})
+	}
+	if c.Output == "" {
+		return write(sess.Stdout)
+	}
+	return session.WriteFile("--output", c.Output, write)
+}
+
+// vacant refuses a file that exists.
+func (c noteCmd) vacant() error {
 	switch info, err := os.Stat(c.Output); {
-	case err != nil: // it does not exist, or writing it will fail
+	case c.Output == "" || err != nil: // it does not exist, or writing it will fail
 	case info.IsDir():
 		return usagef("--output %s: is a folder; use a file name, such as %s", c.Output, filepath.Join(c.Output, "note.md"))
 	case !c.Force:
 		return usagef("--output %s: already exists; use --force to overwrite", c.Output)
 	}
+	return nil
+}
+
+// folder is that of the plots, beside the note.
+func (c noteCmd) folder() string {
 	folder := strings.TrimSuffix(filepath.Base(c.Output), filepath.Ext(c.Output))
 	if folder == filepath.Base(c.Output) {
 		folder += "-plots"
 	}
-	n, err := c.note(sess, o, c.Table, sess.Words())
+	return folder
+}
+
+// write writes the note, and returns how many plots it has.
+func (c noteCmd) write(sess *session.Session) (plots int, err error) {
+	o, err := c.options("note")
+	if err == nil {
+		err = c.vacant()
+	}
 	if err != nil {
-		return err
+		return 0, err
+	}
+	n, err := c.note(sess, o, c.Table, wordsOf(sess, c.PNG))
+	if err != nil {
+		return 0, err
 	}
 	if n.Experiment, err = c.experimentOf(sess, n); err != nil {
-		return err
+		return 0, err
 	}
-	n.Title, n.Date, n.Pitot, n.Folder = c.Title, time.Now().Format(time.DateOnly), Version(), folder
+	n.Title, n.Date, n.Pitot, n.Folder, n.PNG = c.Title, time.Now().Format(time.DateOnly), Version(), c.folder(), c.PNG
 	n.Title = cmp.Or(n.Title, strings.Join(session.Labels(c.Runs), " vs "))
 	page, err := n.Write()
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if err := savePage(c.Output, page); err != nil {
-		return err
-	}
-	where := filepath.Join(filepath.Dir(c.Output), folder)
-	_, err = fmt.Fprintln(sess.Stdout, sess.Word("note.wrote", "file", c.Output, "plots", len(page.Plots), "folder", where))
-	return err
+	return len(page.Plots), comparing.SavePage(c.Output, page)
 }
 
 // note compares the variants for a note, with the result tables of a tool; "": without tables.
@@ -70,28 +119,4 @@ func (v variants) note(sess *session.Session, o compare.Options, table string, l
 	runs := comparing.NoteRuns{Table: table, Lang: l}
 	c, err := v.compare(sess, o, runs.Add)
 	return comparison.Note{Lang: l, Comparison: c, Runs: runs.All}, errors.Join(err, runs.Err)
-}
-
-// savePage writes the note and the plots that it shows, all or none.
-func savePage(name string, page comparison.NotePage) error {
-	all := []files.File{{Name: name, Write: writes(page.Markdown)}}
-	for _, plot := range page.Plots {
-		file := filepath.Join(filepath.Dir(name), filepath.FromSlash(plot.Name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			return fmt.Errorf("make the folder of the plots: %w", err)
-		}
-		all = append(all, files.File{Name: file, Write: writes(plot.Data)})
-	}
-	if err := files.WriteAll(all...); err != nil {
-		return fmt.Errorf("--output: %w", err)
-	}
-	return nil
-}
-
-// writes is a writer of bytes that are there.
-func writes(b []byte) func(io.Writer) error {
-	return func(w io.Writer) error {
-		_, err := w.Write(b)
-		return err
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/experiment/server"
@@ -203,7 +204,7 @@ func (c *experimentFlags) dropLostLegs(sess *session.Session, s *store.Store, j 
 		return err == nil, err
 	})
 	for _, l := range gone {
-		again := sess.Words().Word("experiment.leg-again", "leg", l.Position, "why", l.Why)
+		again := sess.Word("experiment.leg-again", "leg", comparing.LegName(j, l), "why", l.Why)
 		fmt.Fprintln(sess.Stderr, "pitot:", again)
 	}
 	return err

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/pitot-bench/pitot/internal/cli/comparing"
 
@@ -15,12 +14,10 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// printOutcome writes the comparison with its confirmation, how the experiment ended, and its cost.
-func printOutcome(sess *session.Session, j *experiment.Journal, out *experiment.Outcome, same bool, lang *words.Language) error {
-	whole := out.Comparison
-	if c := out.Confirmation; c != nil {
-		whole.Workloads = slices.Concat(whole.Workloads, c.Workloads)
-	}
+// printOutcome writes the comparison with its confirmation, how the experiment ended, and its cost: of the comparison
+// the last screen, or all.
+func printOutcome(sess *session.Session, j *experiment.Journal, out *experiment.Outcome, same, all bool, lang *words.Language) error {
+	whole, write := out.Whole(), comparison.Brief
 	o := comparison.Options{Lang: lang}
 	if same {
 		o.Advice = comparing.Worthwhile(j, whole, lang)
@@ -28,9 +25,12 @@ func printOutcome(sess *session.Session, j *experiment.Journal, out *experiment.
 	if sess.Columns != nil {
 		o.Width, o.Color = sess.Columns(), sess.Colors()
 	}
-	err := comparison.Text(sess.Stdout, whole, o)
+	if all {
+		write = comparison.Text
+	}
+	err := write(sess.Stdout, whole, o)
 	fmt.Fprintln(sess.Stdout)
-	return errors.Join(err, comparing.Ending(sess.Stdout, j, lang))
+	return errors.Join(err, comparing.Ending(sess.Stdout, j, lang, all))
 }
 
 // adviceOn says after an A/A experiment which comparison is worth making.

@@ -11,6 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/session"
+	"github.com/pitot-bench/pitot/internal/show/comparison"
 )
 
 // experimentNamed is the experiment of that name; nil if there is none.
@@ -52,5 +53,7 @@ func reportExperiment(sess *session.Session, j *experiment.Journal, dialect stri
 	if err != nil {
 		return err
 	}
-	return printOutcome(sess, j, out, e.Same(), sess.Words())
+	err = printOutcome(sess, j, out, e.Same(), true, sess.Words())
+	fmt.Fprintln(sess.Stdout, comparison.Closing(out.Whole(), sess.Words()))
+	return err
 }

@@ -12,10 +12,12 @@ import (
 type Event any
 
 // LegBegins says that a leg begins, by its number in the order without repetitions; there
-// will be Of of them, 0: nobody knows.
+// will be Of of them, 0: unknown.
 type LegBegins struct {
 	Leg        *Leg
 	Number, Of int
+	Gone, Left time.Duration // of the whole experiment; Left is by the legs made so far, 0: unknown
+	AtMost     bool          // it may end earlier
 }
 
 // ServerStarts says that the server of a leg was started, and is waited for.

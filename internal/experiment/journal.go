@@ -182,6 +182,33 @@ func (j *Journal) BlockTime() time.Duration {
 	return all / time.Duration(len(done)) * time.Duration(slots)
 }
 
+// Number is the place of a leg in the order without repetitions, from 1: attempts at a turn share it.
+func (j *Journal) Number(l *Leg) int {
+	turns := map[turn]bool{}
+	for _, other := range j.Legs {
+		if other.turn() == l.turn() || other.turn().before(l.turn()) {
+			turns[other.turn()] = true
+		}
+	}
+	return len(turns)
+}
+
+// TimeLeft is how long it takes until so many turns are done, by the legs made so far; 0 before the first.
+func (j *Journal) TimeLeft(turns int) time.Duration {
+	done := j.With(Done)
+	if len(done) == 0 {
+		return 0
+	}
+	var all, underWay time.Duration
+	for _, l := range done {
+		all += l.Took
+	}
+	for _, l := range j.With(Running) {
+		underWay += l.Took
+	}
+	return max(0, all/time.Duration(len(done))*time.Duration(turns-len(done))-underWay)
+}
+
 // simulated is the virtual time ahead of the next run of a leg: that of the Done legs with earlier turns, and of
 // the runs that it has made.
 func (j *Journal) simulated(l *Leg) (all time.Duration) {

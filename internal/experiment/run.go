@@ -11,6 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/experiment/server"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
@@ -27,7 +28,6 @@ const (
 	legInterrupted plan.Code = "experiment.leg-interrupted"
 	legFailed      plan.Code = "experiment.leg-failed"
 	legsFail       plan.Code = "experiment.legs-fail"
-	legInvalid     plan.Code = "experiment.leg-invalid"
 	legUnanswered  plan.Code = "experiment.leg-unanswered"
 	serverFailed   plan.Code = "experiment.server-failed"
 	serverDied     plan.Code = "experiment.server-died"
@@ -38,6 +38,15 @@ type Outcome struct {
 	Comparison compare.Comparison
 	// Confirmation compares the baseline with the best of several variants on extra legs; nil: there was none.
 	Confirmation *compare.Comparison
+}
+
+// Whole is the comparison with that of the confirmation.
+func (o *Outcome) Whole() compare.Comparison {
+	c := o.Comparison
+	if o.Confirmation != nil {
+		c.Workloads = slices.Concat(c.Workloads, o.Confirmation.Workloads)
+	}
+	return c
 }
 
 // Run makes the legs of a plan that a journal lacks. Closing stop ends it: it ends the leg under way, servers are
@@ -104,6 +113,10 @@ func (x *execution) run(ctx context.Context) (*Outcome, error) {
 			return nil, err
 		}
 	}
+	if x.Missing(x.j) != nil {
+		failed := x.j.With(Failed)
+		return nil, &LostError{Leg: failed[len(failed)-1]}
+	}
 	out := new(Outcome)
 	var err error
 	if out.Comparison, err = x.judge(x.j.Looks, false); err != nil {
@@ -164,7 +177,18 @@ const (
 	mostLost = 2
 )
 
-// A LostError says that one leg after the other failed, the last of them last.
+// Missing are the variants without a leg that is evidence.
+func (p *CheckedExperiment) Missing(j *Journal) (names []string) {
+	done := j.With(Done)
+	for _, v := range p.Variants {
+		if !slices.ContainsFunc(done, func(l *Leg) bool { return l.Variant == v.Name }) {
+			names = append(names, v.Name)
+		}
+	}
+	return names
+}
+
+// A LostError says that one leg after the other failed, the last of them last, or all of a variant.
 type LostError struct{ Leg *Leg }
 
 func (e *LostError) Error() string { return "the legs fail, one after the other" }
@@ -188,7 +212,7 @@ func (x *execution) leg(ctx context.Context, t turn, variant, ordinal int) error
 	if err := x.storeJournal(); err != nil {
 		return err
 	}
-	x.emit(LegBegins{l, x.number(l), x.legs()})
+	x.emit(x.begins(l))
 	why, err := x.measure(ctx, l, variant)
 	if x.restarts() || !why.IsZero() || err != nil {
 		x.stopServers(ctx, l.Variant)
@@ -239,23 +263,22 @@ func (x *execution) stopped(ctx context.Context) bool {
 	}
 }
 
-// legs is how many there will be without repetitions; 0 if that depends on their results.
-func (x *execution) legs() int {
-	if x.j.Looks.Most > 1 || x.Design.Budget > 0 || x.j.Winner != "" {
-		return 0
+// begins describes the beginning of a leg.
+func (x *execution) begins(l *Leg) LegBegins {
+	e := LegBegins{Leg: l, Number: x.j.Number(l), Gone: x.elapsed()}
+	if x.j.Winner != "" {
+		return e
 	}
-	return x.Design.Most() * len(design.Order(len(x.Variants), x.Design, 1))
-}
-
-// number is the place of a leg in the order without repetitions.
-func (x *execution) number(l *Leg) int {
-	turns := map[turn]bool{}
-	for _, other := range x.j.Legs {
-		if cmp.Or(cmp.Compare(other.Block, l.Block), cmp.Compare(other.Slot, l.Slot)) <= 0 {
-			turns[other.turn()] = true
-		}
+	confirming := len(design.Confirmation(x.Design, 0, 1, 1)) * x.Design.Confirmations(len(x.Variants))
+	most := x.Design.Most() * len(design.Order(len(x.Variants), x.Design, 1))
+	if !x.Design.Adaptive() {
+		e.Of = most
 	}
-	return len(turns)
+	e.Left, e.AtMost = x.j.TimeLeft(most+confirming), x.Design.Adaptive() || confirming > 0
+	if budget := x.Design.Budget.Std(); budget > 0 {
+		e.Left = min(e.Left, max(0, budget-e.Gone))
+	}
+	return e
 }
 
 // measure makes the runs of a leg. why says that they are no evidence; an error ends the
@@ -288,7 +311,7 @@ func (x *execution) measureOne(ctx context.Context, l *Leg, s *started, load Var
 	load.Spec.Name = x.Name + " / " + l.Variant + " / " + load.Workload
 	place := trace.Leg{
 		Experiment: x.j.Name, Variant: l.Variant, Workload: load.Workload, Block: l.Block, Slot: l.Slot, Position: l.Position, Repeat: repeat,
-		Attempt: l.Attempt, Confirms: l.Confirms, ServerStart: s.number,
+		Number: x.j.Number(l), Attempt: l.Attempt, Confirms: l.Confirms, ServerStart: s.number,
 	}
 	if load.Spec.Target.URL == "" { // each run starts an engine
 		place.ServerStart = (l.Position-1)*max(1, x.Design.Runs) + repeat
@@ -320,7 +343,7 @@ func (x *execution) measureOne(ctx context.Context, l *Leg, s *started, load Var
 	case r.Unanswered() != nil:
 		return plan.Msg(legUnanswered, "why", r.Unanswered()), nil
 	case r.Summary.Health.Verdict.Validity == trace.Invalid:
-		return plan.Msg(legInvalid, "reasons", r.Summary.Health.Verdict.Reasons), nil
+		return metrics.Invalid(r.Summary.Health.Verdict), nil
 	}
 	return why, x.storeJournal()
 }
@@ -361,7 +384,7 @@ func (x *execution) seeded(s plan.Spec, l *Leg, fresh bool, workload, repeat int
 	if s.Target.Engine != nil {
 		_ = json.Unmarshal(s.Target.Engine, &all)
 	}
-	all["seed"], _ = json.Marshal(design.LoadSeed(x.Design.Seed+1, x.number(l), x.Repeat(1, workload, repeat)))
+	all["seed"], _ = json.Marshal(design.LoadSeed(x.Design.Seed+1, x.j.Number(l), x.Repeat(1, workload, repeat)))
 	if drift := all["drift"]; s.Target.Simulated && drift != nil {
 		all["drift"] = x.drifted(drift, l)
 	}

@@ -43,6 +43,9 @@ func (x *execution) elapsed() time.Duration { return x.spent + x.Now().Sub(x.sin
 // look judges the runs after a number of blocks, and reports whether they are enough.
 func (x *execution) look(made int) (why plan.Message, err error) {
 	x.j.Looks.Done = made
+	if x.Missing(x.j) != nil {
+		return why, nil
+	}
 	c, err := x.judge(x.j.Looks, false)
 	if err != nil {
 		return why, err

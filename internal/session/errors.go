@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/sys/files"
@@ -81,4 +83,30 @@ func WriteBytes(flag, name string, b []byte) error {
 		_, err := w.Write(b)
 		return err
 	})
+}
+
+// TryFolder makes the folder of --folder and makes sure, before any traffic, that a file can be written there; an
+// empty name is no folder.
+func TryFolder(folder, file string) error {
+	if folder == "" {
+		return nil
+	}
+	err := os.MkdirAll(folder, 0o755)
+	if err == nil {
+		err = files.TryAppend(filepath.Join(folder, file))
+	}
+	if err != nil {
+		return Usagef("--folder: %w", err)
+	}
+	return nil
+}
+
+// FromHere is the path of a file from the present folder, if it is below that.
+func FromHere(name string) string {
+	if here, err := filepath.Abs("."); err == nil {
+		if rel, err := filepath.Rel(here, name); err == nil && filepath.IsLocal(rel) {
+			return rel
+		}
+	}
+	return name
 }

@@ -30,6 +30,7 @@ type ViewOptions struct {
 	// reports interrupts.
 	Brief bool
 	Lang  *words.Language // nil: that of the session
+	Whole func() string   // how far the experiment is; nil: there is none
 }
 
 // NewView makes a View that draws on the session's screen.
@@ -75,6 +76,18 @@ func (v *View) Print(line string) {
 	}
 }
 
+// Draw shows a line, with the state of the experiment, until the next one is written: on a terminal, unless the view
+// is quiet.
+func (v *View) Draw(parts ...string) {
+	if v.Quiet || v.Progress == live.Off {
+		return
+	}
+	if v.Whole != nil {
+		parts = append(parts, v.Whole())
+	}
+	v.Console.Draw(parts...)
+}
+
 // Unsaved says, even if Quiet, that the run cannot be stored at present, or that it can again.
 func (v *View) Unsaved(err error) {
 	text, mark := v.Lang.Word("store.saved"), ""
@@ -97,6 +110,7 @@ func (v *View) Handle(e run.Event) error {
 	case run.WarmingUp:
 		switch {
 		case v.Brief:
+			v.Draw(v.Lang.Word("experiment.warming"))
 		case e.Brief:
 			v.Print(v.Lang.Word("stage.warming-short", "requests", e.Requests))
 		case e.Steady:
@@ -105,7 +119,9 @@ func (v *View) Handle(e run.Event) error {
 			v.Print(v.Lang.Word("stage.warming", "requests", e.Requests))
 		}
 	case run.WaveDone:
-		if !v.Brief {
+		if v.Brief {
+			v.Draw(v.Lang.Word("experiment.wave", "wave", e.Number+1, "most", e.Most))
+		} else {
 			v.Print(v.Lang.Word("stage.wave", "number", e.Number, "most", e.Most, "ttft", e.Wave.TTFT, "tpot", e.Wave.TPOT, "e2el", e.Wave.E2EL, "streamed", e.Wave.TTFT != 0))
 		}
 	case run.Priming:
@@ -113,7 +129,7 @@ func (v *View) Handle(e run.Event) error {
 	case run.Starting:
 		if e.Progress != nil && !v.Quiet && v.Progress != live.Off {
 			v.display = live.Start(v.Console, live.Subject{
-				Run: e.Run, Load: live.Load(e.Load), Counts: e.Progress.Snapshot, CPU: own, Lang: v.Lang,
+				Run: e.Run, Load: live.Load(e.Load), Counts: e.Progress.Snapshot, CPU: own, Lang: v.Lang, Whole: v.Whole,
 			}, v.Progress)
 		}
 	case run.Sampled:
@@ -137,8 +153,9 @@ func (v *View) Handle(e run.Event) error {
 	return nil
 }
 
-// End erases the progress of a run that did not come to its end.
+// End erases the progress of a run that did not come to its end, and a line that was drawn.
 func (v *View) End() {
+	v.Console.Clear()
 	if v.display != nil {
 		v.display.Stop()
 		v.display = nil

@@ -33,6 +33,7 @@ type Cmd struct {
 	Name      string        `placeholder:"TEXT" help:"Name of the search: of its runs, and of the experiment that they are. Default: capacity and the time."`
 	Resume    string        `placeholder:"NAME" help:"Go on with the search of this name. The other flags must be the same."`
 	Format    string        `short:"f" enum:"text,json" default:"text" placeholder:"FORM" help:"text or json (${default})."`
+	Folder    string        `short:"o" placeholder:"DIR" help:"Folder to write capacity.csv, capacity.json and the plots to. Default: none."`
 	Quiet     bool          `short:"q" help:"Say nothing on the way."`
 	flags.Prices
 	flags.Page
@@ -138,6 +139,9 @@ func (c Cmd) Run(sess *session.Session, k *kong.Context) error {
 		return err
 	}
 	defer legs.close()
+	if err := session.TryFolder(c.Folder, "capacity.csv"); err != nil {
+		return err
+	}
 	if s.Twin, err = legs.profileModel(); err != nil {
 		return err
 	}
@@ -163,7 +167,7 @@ func (c Cmd) Run(sess *session.Session, k *kong.Context) error {
 		write = writeJSON
 	}
 	a.CostLoad, a.Cost = legs.cost(a)
-	if err := write(sess.Stdout, a, sess.Words()); err != nil || a.Known() {
+	if err := errors.Join(write(sess.Stdout, a, sess.Words()), legs.write(a)); err != nil || a.Known() {
 		return err
 	}
 	if a.End == search.Client {

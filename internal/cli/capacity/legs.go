@@ -39,6 +39,7 @@ type legs struct {
 	remove func()  // removes it
 	models int
 
+	picture  picture            // of the legs that were made
 	finished []search.AnswerLeg // that were made
 	limited  []float64          // the figures that the objectives limit, of the last one
 	costs    []*metrics.Cost    // of each, nil without a price
@@ -216,6 +217,9 @@ const mostMade = 12
 // keep keeps the trace of a leg for learn, and its figures.
 func (g *legs) keep(t *trace.Trace, l search.Leg, o search.Outcome) {
 	g.limited = search.Limited(t, l, g.s.Objectives)
+	if g.Folder != "" {
+		g.picture.add(t, l, g.s.By)
+	}
 	var cost *metrics.Cost
 	if g.PerHour() > 0 {
 		cost = metrics.CostOf(metrics.Summarize(t, metrics.Options{}), g.PerHour(), g.Devices)

@@ -25,7 +25,7 @@ func ExperimentInNote(j *experiment.Journal, e *design.Experiment) *comparison.E
 	}
 	out.Orders, out.Confirming = orders(j, letters, false), orders(j, letters, true)
 	for _, l := range j.With(experiment.Failed) {
-		out.Lost = append(out.Lost, comparison.LostLeg{Leg: l.Position, Variant: l.Variant, Why: l.Why})
+		out.Lost = append(out.Lost, comparison.LostLeg{Leg: LegName(j, l), Variant: l.Variant, Why: l.Why})
 	}
 	return out
 }

@@ -140,7 +140,7 @@ func (t experimentPage) planned(all []block) []block {
 
 func (t experimentPage) leg(l *experiment.Leg, live []view.LegRun) view.Leg {
 	out := view.Leg{
-		Position: l.Position, Turn: l.Slot, Attempt: l.Attempt, Letter: t.letter(l.Variant), Variant: doc.Clean(l.Variant), Status: string(l.Status),
+		Position: l.Position, Number: t.j.Number(l), Turn: l.Slot, Attempt: l.Attempt, Letter: t.letter(l.Variant), Variant: doc.Clean(l.Variant), Status: string(l.Status),
 		Took: l.Took.Seconds(), Ready: l.Ready.Seconds(),
 	}
 	if l.Status == "" {
@@ -170,22 +170,14 @@ func (t experimentPage) leg(l *experiment.Leg, live []view.LegRun) view.Leg {
 
 // timeLeft is the time that the remaining legs will take, by those made; nil if unknown.
 func (t experimentPage) timeLeft() *float64 {
-	done := t.j.With(experiment.Done)
-	if t.j.Status != experiment.Running || len(done) == 0 {
+	if t.j.Status != experiment.Running || len(t.j.With(experiment.Done)) == 0 {
 		return nil
-	}
-	var all, under time.Duration
-	for _, l := range done {
-		all += l.Took
-	}
-	for _, l := range t.j.With(experiment.Running) {
-		under += l.Took
 	}
 	turns := 0
 	for _, b := range t.blocks() {
 		turns += b.turns()
 	}
-	seconds := max(0, (all/time.Duration(len(done))*time.Duration(turns-len(done)) - under).Seconds())
+	seconds := t.j.TimeLeft(turns).Seconds()
 	return &seconds
 }
 
@@ -286,7 +278,7 @@ func (t experimentPage) log() (lines []view.LogLine) {
 	}
 	for _, l := range t.j.Legs {
 		at := l.Began
-		add(at, "", "experiment.leg", "leg", l.Position, "of", max(of, len(t.j.Legs)), "block", l.Block, "variant", l.Variant, "again", l.Attempt > 1, "confirms", l.Confirms)
+		add(at, "", "experiment.leg", "leg", t.j.Number(l), "of", of, "try", try(l), "block", l.Block, "variant", l.Variant, "confirms", l.Confirms)
 		if at = at.Add(l.Ready); l.Ready > 0 {
 			add(at, "", "experiment.ready", "took", rounded(l.Ready))
 		}

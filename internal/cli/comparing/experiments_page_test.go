@@ -79,7 +79,7 @@ func TestExperimentForThePage(t *testing.T) {
 	for _, l := range e.Log {
 		said = append(said, l.Text)
 	}
-	if log := strings.Join(said, "\n"); !strings.Contains(log, "leg 1 of 8 · block 1 · before\nserver ready after 20s\nchat: run r1, 30s\nleg 2 of 8") || !strings.Contains(log, "leg failed") || !strings.Contains(log, "after, once more") {
+	if log := strings.Join(said, "\n"); !strings.Contains(log, "leg 1 of 8 · block 1 · before\nserver ready after 20s\nchat: run r1, 30s\nleg 2 of 8") || !strings.Contains(log, "leg failed") || !strings.Contains(log, "leg 2 of 8, second try") {
 		t.Error(log)
 	}
 	if e.Sides[1].Letter != "B" || !strings.Contains(e.Sides[1].What, "--fast") || !strings.Contains(e.Method[0].Value, "ABBA BAAB") {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/experiment"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -70,15 +71,23 @@ func Status(w io.Writer, j *experiment.Journal, lang *words.Language) error {
 			server = lang.Word("experiments.ready-in", "took", rounded(l.Ready))
 		}
 		rows = append(rows, []string{
-			fmt.Sprint(l.Position), fmt.Sprint(l.Block), lang.Word("experiments.turn", "variant", doc.Clean(l.Variant), "again", l.Attempt > 1, "confirms", l.Confirms), lang.Word(statusOf(l.Status)), rounded(l.Took).String(), server, fmt.Sprint(len(l.Runs)),
+			lang.Word("experiments.number", "leg", j.Number(l), "try", try(l)), fmt.Sprint(l.Block), lang.Word("experiments.turn", "variant", doc.Clean(l.Variant), "confirms", l.Confirms), lang.Word(statusOf(l.Status)), rounded(l.Took).String(), server, fmt.Sprint(len(l.Runs)),
 		})
 	}
 	if err := doc.Columns(w, rows); err != nil {
 		return err
 	}
 	for _, l := range j.Legs {
-		if !l.Why.IsZero() {
-			fmt.Fprintln(w, lang.Word("experiment.leg-why", "leg", l.Position, "why", l.Why, "log", l.Log))
+		if l.Why.IsZero() {
+			continue
+		}
+		e := metrics.ExplainLoss(l.Why)
+		fmt.Fprintln(w, lang.Word("experiment.leg-why", "leg", LegName(j, l), "why", lang.SayAll("stop", e.Causes), "log", l.Log))
+		if len(e.Remedies) > 0 {
+			fmt.Fprintln(w, "  "+lang.Word("report.remedy", "remedies", e.Remedies))
+		}
+		if len(e.Effects) > 0 {
+			fmt.Fprintln(w, "  "+lang.Word("report.effects", "effects", e.Effects))
 		}
 	}
 	return nil

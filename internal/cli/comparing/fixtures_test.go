@@ -90,7 +90,7 @@ margin: 5%
 `
 
 // ab stores an experiment whose first block is made, and that has not looked at it.
-func (s *shelf) ab() {
+func (s *shelf) ab(change ...func(*experiment.Journal)) {
 	s.t.Helper()
 	j := experiment.Journal{
 		Name: "ab", File: file, Folder: "/tmp/ab", Started: time.Unix(1_800_000_000, 0), Owner: experiment.Owner{Host: "elsewhere", PID: 1, Birth: "1"},
@@ -103,6 +103,9 @@ func (s *shelf) ab() {
 			Variant: v, Block: 1, Slot: i + 1, Ordinal: i/2 + 1, Position: i + 1, Attempt: 1, Status: experiment.Done, Took: time.Minute,
 			Runs: []experiment.LegRun{{ID: id, Workload: "load"}},
 		})
+	}
+	for _, f := range change {
+		f(&j)
 	}
 	body, err := json.Marshal(j)
 	if err != nil {

@@ -159,6 +159,13 @@ func (p *Page) find(asked view.Asked) (*answer, compare.Options, error) {
 		if o, err = AsExperiment(o, r.journal); err != nil {
 			return r, o, err
 		}
+		if why := NoEvidence(r.journal, o.Order, o.Baseline); !why.IsZero() {
+			r.refused = &refusal{setting: "legs", why: why}
+			if r.journal.Status == experiment.Running {
+				r.refused.setting = "pending"
+			}
+			return r, o, nil
+		}
 	}
 	r.refused, err = p.tooLarge(picks)
 	return r, o, err

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/view"
@@ -198,6 +200,44 @@ func TestCompareOfAnExperiment(t *testing.T) {
 	}
 	if len(page.Plots) == 0 || !strings.Contains(n.Markdown, "]("+page.Plots[0].Name+")") {
 		t.Errorf("%d plots", len(page.Plots))
+	}
+}
+
+// An experiment whose baseline has no valid leg says so, and why; one that goes on, that none is done yet.
+func TestAnExperimentWithoutEvidence(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		status experiment.Status
+		change func(l *experiment.Leg)
+		want   string // setting, and what is said
+	}{
+		{"all fail", experiment.Failed, func(l *experiment.Leg) {
+			if l.Variant == "before" {
+				l.Status, l.Why = experiment.Failed, plan.Text("out of memory")
+			}
+		}, "legs: no leg of before was valid; all 2 failed: out of memory"},
+		{"two reasons", experiment.Failed, func(l *experiment.Leg) {
+			if l.Variant == "after" {
+				l.Status, l.Why = experiment.Failed, plan.Text(fmt.Sprintf("reason %d", l.Slot))
+			}
+		}, "legs: no leg of after was valid; all 2 failed: reason 2; reason 3"},
+		{"to come", experiment.Running, func(l *experiment.Leg) {
+			if l.Variant == "before" {
+				l.Status = experiment.Running
+			}
+		}, "pending: no leg of before is done yet"},
+	} {
+		s := newShelf(t)
+		s.ab(func(j *experiment.Journal) {
+			j.Status = tt.status
+			for _, l := range j.Legs {
+				tt.change(l)
+			}
+		})
+		c := ask(t, NewPage(s.Store, "", "1"), view.Asked{Runs: []string{"ab"}})
+		if c.Refused == nil || c.Refused.Setting+": "+c.Refused.Text != tt.want {
+			t.Errorf("%s: %+v", tt.name, c.Refused)
+		}
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -29,9 +28,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/live"
+	"github.com/pitot-bench/pitot/internal/show/plot"
 	"github.com/pitot-bench/pitot/internal/show/sweeps"
 	"github.com/pitot-bench/pitot/internal/show/words"
-	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // Cmd is `pitot sweep`. Its flags with a path are those of `pitot bench`.
@@ -82,7 +81,7 @@ func (Cmd) Help() string {
 func (c *Cmd) Run(sess *session.Session, k *kong.Context) error {
 	p, axes, err := c.plan(sess, k)
 	if err == nil {
-		err = c.tryFolder()
+		err = session.TryFolder(c.Folder, "sweep.csv")
 	}
 	if err != nil {
 		return err
@@ -237,20 +236,6 @@ func (c *Cmd) unfinished(sess *session.Session, k *kong.Context, p *search.Point
 	return err
 }
 
-// tryFolder makes sure that the files can be written, before any traffic.
-func (c *Cmd) tryFolder() error {
-	if c.Folder == "" {
-		return nil
-	}
-	if err := os.MkdirAll(c.Folder, 0o755); err != nil {
-		return session.Usagef("--folder: %w", err)
-	}
-	if err := files.TryAppend(filepath.Join(c.Folder, "sweep.csv")); err != nil {
-		return session.Usagef("--folder: %w", err)
-	}
-	return nil
-}
-
 // show prints the sweep, and writes its files.
 func (c *Cmd) show(sess *session.Session, s curve.Sweep) error {
 	forms := map[string]func(io.Writer) error{
@@ -258,19 +243,35 @@ func (c *Cmd) show(sess *session.Session, s curve.Sweep) error {
 		"csv":  func(w io.Writer) error { return sweeps.CSV(w, s) },
 		"json": func(w io.Writer) error { return sweeps.JSON(w, s, words.In(words.Default)) },
 	}
-	errs := []error{forms[c.Format](sess.Stdout)}
+	err := forms[c.Format](sess.Stdout)
 	if c.Folder == "" {
-		return errs[0]
+		return err
 	}
-	write := func(name string, make func(io.Writer) error) {
-		errs = append(errs, session.WriteFile("--folder", filepath.Join(c.Folder, name), make))
-	}
-	write("sweep.csv", forms["csv"])
-	write("sweep.json", forms["json"])
+	all := []sweeps.Plot{{File: "sweep.csv", Draw: forms["csv"]}, {File: "sweep.json", Draw: forms["json"]}}
+	under := c.subtitle(sess, s)
 	for _, p := range sweeps.Plots(s) {
-		write(p.File, p.Draw)
+		all = append(all, sweeps.Plot{File: p.File, Draw: func(w io.Writer) error { return p.Draw(plot.Subtitled{Writer: w, Text: under}) }})
 	}
-	return errors.Join(errs...)
+	return errors.Join(err, sweeps.WriteFiles(all, func(name string, write func(io.Writer) error) error {
+		return session.WriteFile("--folder", filepath.Join(c.Folder, name), write)
+	}))
+}
+
+// subtitle is that of the plots; a run that cannot be read has no part in it.
+func (c *Cmd) subtitle(sess *session.Session, s curve.Sweep) string {
+	var all []trace.Run
+	_ = sess.With(c.Store, func(runs *store.Store) error {
+		for _, row := range s.Rows {
+			if len(row.Runs) == 0 {
+				continue
+			}
+			if r, err := runs.Run(row.Runs[0]); err == nil {
+				all = append(all, trace.Run{Started: r.Started, Plan: r.Plan})
+			}
+		}
+		return nil
+	})
+	return sweeps.Subtitle(all, words.In(words.Default))
 }
 
 // name is that of the sweep.

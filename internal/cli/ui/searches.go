@@ -58,13 +58,21 @@ func rowOf(x store.Search, g store.Group, l *words.Language) view.SearchRow {
 		}
 	case store.Capacity:
 		if a, err := answerOf(x); err == nil {
-			row.Terms = a.Objectives
+			row.Terms, row.End = a.Objectives, endOf(a)
 			if len(a.Text) > 0 {
 				row.Answer = l.Say(a.Text[0])
 			}
 		}
 	}
 	return row
+}
+
+// endOf is how a capacity search ended, open where its time was over before it knew anything.
+func endOf(a search.Answer) string {
+	if a.End == search.OutOfTime && !a.Known() {
+		return "open"
+	}
+	return string(a.End)
 }
 
 // varied are the settings of points with their values.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/judge/curve"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -56,14 +57,15 @@ func sweepOf(v *view.Search, s *store.Store, x store.Search, runs []store.Listin
 		made.Points[i].Runs = append(made.Points[i].Runs, ids...)
 	}
 	v.Sweep, v.Answer = &made, append(v.Answer, says...)
+	known := func(p view.SweepPoint) bool { return len(p.Figures) > 0 }
+	if x.Status == trace.Complete && !slices.ContainsFunc(made.Points, known) {
+		v.Row.End = "nothing"
+	}
 	return nil
 }
 
 // Why a run is no evidence, which experiments say too.
-const (
-	invalid    plan.Code = "experiment.leg-invalid"
-	unanswered plan.Code = "experiment.leg-unanswered"
-)
+const unanswered plan.Code = "experiment.leg-unanswered"
 
 // observed is the observation of a stored run.
 func observed(s *store.Store, point int, r store.Listing, settled bool) (o curve.Observation, err error) {
@@ -75,7 +77,7 @@ func observed(s *store.Store, point int, r store.Listing, settled bool) (o curve
 	case r.Validity == trace.Invalid:
 		run, err := s.Run(r.ID)
 		if err == nil && run.Verdict != nil {
-			o.Failed = plan.Msg(invalid, "reasons", run.Verdict.Reasons)
+			o.Failed = metrics.Invalid(*run.Verdict)
 		}
 		return o, err
 	}

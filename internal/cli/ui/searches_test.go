@@ -210,6 +210,25 @@ func TestACapacitySearchThatWasInterrupted(t *testing.T) {
 	}
 }
 
+// A search that ended without an answer says how, in the list too: its process did all it could.
+func TestASearchThatFoundNothing(t *testing.T) {
+	s := open(t)
+	for name, end := range map[string]search.End{"nothing": search.Nothing, "open": search.OutOfTime} {
+		add(t, s, name, name, name+"/1", 0)
+		a := answer(t)
+		a.End, a.Load, a.Passes, a.Fails = end, 0, 0, 0
+		keep(t, s, store.Search{Name: name, Kind: store.Capacity}, a, trace.Complete)
+		if row := show(t, s, name, english).Row; row.End != name {
+			t.Errorf("%s: %+v", name, row)
+		}
+	}
+	add(t, s, "s", "empty", "empty / rate=1 / 1", 1)
+	keep(t, s, store.Search{Name: "empty", Kind: store.Sweep}, curve.Design{Points: rates("2"), Repeats: 1}, trace.Complete)
+	if row := show(t, s, "empty", english).Row; row.End != "nothing" {
+		t.Errorf("%+v", row)
+	}
+}
+
 func TestSearchesAreListed(t *testing.T) {
 	s := open(t)
 	add(t, s, "a", "kept", "kept / rate=1 / 1", 1)

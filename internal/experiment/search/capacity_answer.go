@@ -7,6 +7,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 // An Answer is the result of a search, maybe unfinished, as stored and as printed for programs.
@@ -210,7 +211,14 @@ func (a describer) missed() (worst int) {
 // clientLimit reports how the client was in the way, and the bounds known nevertheless.
 func (a describer) clientLimit() []plan.Message {
 	last := a.Legs[len(a.Legs)-1]
-	out := []plan.Message{plan.Msg("capacity.client", "load", LoadWords(last.By, last.Load), "run", last.Number, "reasons", last.Client)}
+	e := metrics.Explain(trace.Verdict{Reasons: last.Client})
+	out := []plan.Message{plan.Msg("capacity.client", "load", LoadWords(last.By, last.Load), "run", last.Number, "causes", e.Causes)}
+	if len(e.Remedies) > 0 {
+		out = append(out, plan.Msg("report.remedy", "remedies", e.Remedies))
+	}
+	if len(e.Effects) > 0 {
+		out = append(out, plan.Msg("report.effects", "effects", e.Effects))
+	}
 	if a.Passes > 0 || a.Fails > 0 {
 		out = append(out, plan.Msg("capacity.so-far", "known", a.bounds()))
 	}

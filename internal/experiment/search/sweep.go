@@ -225,7 +225,7 @@ func (p *PointLoads) Observe(point int, r *run.Result) curve.Observation {
 	case r.Unanswered() != nil:
 		o.Failed = plan.Msg(sweepUnanswered, "why", r.Unanswered())
 	case verdict.Validity == trace.Invalid:
-		o.Failed = plan.Msg(invalid, "reasons", verdict.Reasons)
+		o.Failed = metrics.Invalid(verdict)
 	}
 	return o
 }

@@ -187,7 +187,7 @@ func (r *ComparedRun) ref() Ref {
 		ref.Verdict = v.Validity
 	}
 	if l := r.run.Leg; l != nil {
-		ref.Leg = l.Position
+		ref.Leg = l.Called()
 	}
 	return ref
 }

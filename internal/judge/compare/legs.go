@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
@@ -328,7 +329,8 @@ func (t *table) noteDoubts() {
 		}
 	}
 	if first != nil {
-		t.note("compare.doubtful-runs", "n", n, "of", of, "leg", first.run.Leg.Position, "reasons", first.run.Verdict.Reasons)
+		e := metrics.Explain(*first.run.Verdict)
+		t.note("compare.doubtful-runs", "n", n, "of", of, "leg", first.run.Leg.Called(), "causes", e.Causes, "remedies", e.Remedies, "effects", e.Effects)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
@@ -267,7 +268,8 @@ func (v *variant) matches(base *variant) bool {
 func (t *table) noteRun(r *ComparedRun) {
 	name := runName(r)
 	if v := r.run.Verdict; v != nil && v.Validity == trace.Invalid {
-		t.note("compare.invalid-run", "run", name, "reasons", v.Reasons)
+		e := metrics.Explain(*v)
+		t.note("compare.invalid-run", "run", name, "causes", e.Causes, "remedies", e.Remedies, "effects", e.Effects)
 	}
 	if s := r.run.Status; s != trace.Complete && s != "" {
 		t.note("compare.broken-run", "run", name, "status", plan.Msg(plan.Code("status."+string(s))))

@@ -150,13 +150,23 @@ func (s *Summary) settle(w window) {
 	if !w.Found() {
 		return
 	}
+	s.useSteady()
+	if s.Goodput != nil {
+		s.Goodput = goodput(w.records, s.Goodput.Objectives, s.Steady.To-s.Steady.From)
+	}
+}
+
+// SteadyFigures are the figures of the steady state of a summary that has one, goodput excepted.
+func (s Summary) SteadyFigures() []trace.ReportedFigure {
+	s.useSteady()
+	return s.Figures()
+}
+
+func (s *Summary) useSteady() {
 	share := over(s.Steady.Completed, s.Rates.Requests)
 	s.Rates.Requests, s.Rates.Output = s.Steady.Completed, s.Steady.Output
 	for _, rate := range []*float64{&s.Rates.Input, &s.Rates.Inputs, &s.Rates.Audio} {
 		*rate *= share
 	}
 	s.Service, s.Concurrency.Mean = s.Steady.Service, s.Steady.Level
-	if s.Goodput != nil {
-		s.Goodput = goodput(w.records, s.Goodput.Objectives, s.Steady.To-s.Steady.From)
-	}
 }

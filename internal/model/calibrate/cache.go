@@ -46,9 +46,9 @@ func divisor(a, b int) int {
 	return a
 }
 
-// counted is the share of the prompt tokens that the counters of a server say were found in its
+// cachedByCounters is the share of the prompt tokens that the counters of a server say were found in its
 // cache.
-func counted(traces []*trace.Trace) float64 {
+func cachedByCounters(traces []*trace.Trace) float64 {
 	asked, hit := 0, 0
 	for _, t := range traces {
 		if s := metrics.Summarize(t, metrics.Options{}).Server; s != nil {

@@ -13,6 +13,7 @@ const (
 	mostMisfit    = 0.1
 	mostOvertaken = 0.03
 	mostShort     = 0.8 // where the order is that of arrival, half
+	mostOvertook  = 0.3
 	mostAstray    = 0.3
 	mostUnplaced  = 0.02
 )
@@ -25,10 +26,15 @@ func (c *Calibration) Doubts() (why []string) {
 	if c.Overtaken > mostOvertaken {
 		why = append(why, fmt.Sprintf("%.0f %% of the requests had their first token after that of %d or more that were sent later, so they are not served in their order, and TTFT under load is not known", 100*c.Overtaken, ManyLater))
 	}
-	if c.ShortFirst > mostShort {
-		why = append(why, fmt.Sprintf("of two requests sent together the one with the shorter prompt came first in %.0f %% of the cases, so they are not served in their order, and TTFT under load is not known", 100*c.ShortFirst))
+	switch o := c.Order; {
+	case o.Apart && o.Short > mostOvertook:
+		why = append(why, fmt.Sprintf("of two requests that waited together the one that was sent later, with a much shorter prompt, "+
+			"came first in %.0f %% of the cases, so they are not served in their order, and TTFT under load is not known", 100*o.Short))
+	case !o.Apart && o.Short > mostShort:
+		why = append(why, fmt.Sprintf("of two requests sent together the one with the shorter prompt came first in %.0f %% of the cases, "+
+			"so they are not served in their order, and TTFT under load is not known", 100*o.Short))
 	}
-	if astray := c.Early + c.Late; astray > mostAstray {
+	if astray := c.Early + c.Late; astray > mostAstray && !c.Launches() { // else the frontend was found by simulation
 		why = append(why, fmt.Sprintf("%.0f %% of the first tokens came at another time than its schedule has them, so prompts share steps in another way, and TTFT under load is not known", 100*astray))
 	}
 	if c.Unplaced > mostUnplaced {

@@ -306,5 +306,5 @@ func TestAnotherOrderIsDoubted(t *testing.T) {
 // described is a calibration in one line.
 func described(c *calibrate.Calibration) string {
 	return fmt.Sprintf("policy %q, budget %d (seen: %v), at most %d sequences, %d seen with %d tokens of context; miss %.3f, late %.3f, early %.3f, over %.3f; off %.3f, with prompts %.3f; beside %v, async %v, prompts %d, even %v, memory %d; overtaken %.3f, short first %.2f; misfit %.3f",
-		c.Engine.Scheduler.Policy, c.Budget, c.BudgetSeen, c.MaxSequences, c.MostRunning, c.MostContext, c.Miss, c.Late, c.Early, c.Over, c.Off, c.OffPrefill, c.PromptBudget, c.Async, c.MaxPrompts, c.Even, c.Memory, c.Overtaken, c.ShortFirst, c.Misfit())
+		c.Engine.Scheduler.Policy, c.Budget, c.BudgetSeen, c.MaxSequences, c.MostRunning, c.MostContext, c.Miss, c.Late, c.Early, c.Over, c.Off, c.OffPrefill, c.PromptBudget, c.Async, c.MaxPrompts, c.Even, c.Memory, c.Overtaken, c.Order.Short, c.Misfit())
 }

@@ -28,6 +28,16 @@ func (c *Calibration) Linear() (out []Cost) {
 		{"prefill_token", c.Cost.PrefillToken, c.Spread.PrefillToken, "of each token of a prompt"},
 		{"prefill_pair", c.Cost.PrefillPair, c.Spread.PrefillPair, "of each pair of such tokens"},
 	}
+	if c.Launches() {
+		all = append(all, []Cost{
+			{"tail_token", c.Cost.TailToken, c.Spread.TailToken, "of each token of a prompt, behind its launch"},
+			{"launch", c.Cost.Launch, c.Spread.Launch, "of a step by the host"},
+			{"launch_sequence", c.Cost.LaunchSequence, c.Spread.LaunchSequence, "of each that decodes, by the host"},
+			{"launch_prefill", c.Cost.LaunchPrefill, c.Spread.LaunchPrefill, "of a step with prompts, by the host"},
+			{"launch_prompt", c.Cost.LaunchPrompt, c.Spread.LaunchPrompt, "of each of those"},
+			{"launch_prefill_token", c.Cost.LaunchPrefillToken, c.Spread.LaunchPrefillToken, "of each of their tokens"},
+		}...)
+	}
 	for _, k := range all {
 		switch k.Name {
 		case "step", "sequence":
@@ -38,6 +48,9 @@ func (c *Calibration) Linear() (out []Cost) {
 			if c.Cost.PrefillTable != nil || k.Name == "prefill" && c.Cost.MixedTable != nil {
 				continue
 			}
+		}
+		if c.Launches() && k.Value == 0 && k.Spread == 0 {
+			continue
 		}
 		out = append(out, k)
 	}
@@ -134,7 +147,24 @@ func (p *page) scheduler(c *Calibration) {
 		p.line("  token_budget: %d%s", s.TokenBudget, assumed)
 	}
 	p.memory(c)
+	p.speculative(c)
 	p.line("")
+}
+
+func (p *page) speculative(c *Calibration) {
+	s := c.Engine.Speculative
+	if s == nil {
+		return
+	}
+	how := "by position, of this workload"
+	if !c.DraftsSeen {
+		how = fmt.Sprintf("drafts are assumed, as chunks have no counts of their tokens; known are %.2f tokens a step, "+
+			"of this workload", c.PerStep)
+	}
+	p.line("")
+	p.line("speculative: # %s", how)
+	p.line("  drafts: %d", s.Drafts)
+	p.line("  acceptance: %s", flow(reflect.ValueOf(s.Acceptance)))
 }
 
 func (p *page) memory(c *Calibration) {
@@ -165,7 +195,7 @@ func (p *page) cost(c *Calibration) {
 	}
 	for _, k := range c.Linear() {
 		if k.Value > 0 || k.Spread > 0 {
-			p.line("  %s: %v # ± %v", k.Name, k.Value, Rounded(k.Spread, 2))
+			p.line("  %s: %v%s", k.Name, k.Value, c.sure(k))
 		}
 	}
 	if c.Cost.JitterQuantiles != nil {
@@ -173,14 +203,35 @@ func (p *page) cost(c *Calibration) {
 	} else {
 		p.line("  jitter: %.4f # coefficient of variation", c.Cost.Jitter)
 	}
+	if c.Cost.LaunchShare > 0 {
+		p.line("  launch_share: %g # of the device's time for a step with prompts that its launch waits for", c.Cost.LaunchShare)
+	}
+	if h := c.Cost.Host; h != nil {
+		p.line("  host: %s # levels of its speed; run is from run to run", flow(reflect.ValueOf(h)))
+	}
 	if s := c.Cost.SlowSteps; s != nil {
 		p.line("  slow_steps: {share: %v, extra: %s}", s.Share, flow(reflect.ValueOf(s.Extra)))
 	}
 	p.line("")
 }
 
+// sure is what is known of a cost beyond its value, as a comment.
+func (c *Calibration) sure(k Cost) string {
+	switch {
+	case k.Name == "prefill_token" && c.Launches():
+		return " # by simulation: launches hide it"
+	case k.Spread == 0:
+		return ""
+	}
+	return fmt.Sprintf(" # ± %v", Rounded(k.Spread, 2))
+}
+
 func (p *page) frontend(f engine.Frontend) {
 	p.line("frontend:")
+	if f.Flush > 0 {
+		p.loop(f)
+		return
+	}
 	if f.Request > 0 {
 		p.line("  request: %v # of work for each", f.Request)
 	}
@@ -189,6 +240,25 @@ func (p *page) frontend(f engine.Frontend) {
 	if f.Blocking {
 		p.line("  blocking: true # one worker for both")
 	}
+	p.line("")
+}
+
+// loop is a frontend that is an event loop.
+func (p *page) loop(f engine.Frontend) {
+	for _, k := range []Cost{
+		{"request", f.Request, 0, "of work for each"},
+		{"head", f.Head, 0, "of it as its response begins"},
+		{"finish", f.Finish, 0, "and as it ends"},
+		{"tokenize", f.Tokenize, 0, "for each token of a prompt, outside of the loop"},
+		{"delay", f.Delay, 0, "of a request"},
+		{"flush", f.Flush, 0, "of work on the output of a step"},
+		{"token", f.Token, 0, "on each of its tokens"},
+		{"chunk", f.Chunk, 0, "on each chunk"},
+	} {
+		p.line("  %s: %v # %s", k.Name, Rounded(k.Value, 4), k.Of)
+	}
+	p.line("  passes: %d # iterations of the loop that a request waits for", f.Passes)
+	p.line("  host: %v # power of the speed of the host that it has", f.Host)
 	p.line("")
 }
 

@@ -41,6 +41,8 @@ type rerun struct {
 	run      *trace.Run
 	plan     sim.SimulationPlan
 	measured map[string]float64
+	shape    shape
+	memory   trace.Arena
 }
 
 // rerunOf takes the requests of a run that were answered. They were streamed, whatever an
@@ -53,15 +55,11 @@ func rerunOf(t *trace.Trace) *rerun {
 
 // simulated are the figures of the run on an engine.
 func (r *rerun) simulated(c engine.Config, seed uint64) (map[string]float64, error) {
-	c.Seed = seed
-	model, err := engine.New(c)
+	made, _, err := r.made(c, seed)
 	if err != nil {
 		return nil, err
 	}
-	made := sim.Run(model, r.plan)
-	run := *r.run
-	run.Kind, run.End = trace.Simulated, made.End
-	return byName(metrics.Rules{}.Figures(&trace.Trace{Run: run, Records: made.Records}, "pitot", "")), nil
+	return byName(metrics.Rules{}.Figures(made, "pitot", "")), nil
 }
 
 // refit simulates the run some times.

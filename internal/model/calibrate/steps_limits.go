@@ -136,9 +136,10 @@ func chunk(logs []*steplog) time.Duration {
 // delayOf is what the first token of a request to an idle engine takes beyond its step, or
 // the delay of the schedule, and false, if there are too few such requests.
 func delayOf(logs []*steplog, t *try) (delay time.Duration, seen bool) {
-	var over []float64
+	var over, before []float64
 	for _, l := range logs {
 		for i, s := range l.Streams {
+			before = append(before, (s.known - s.Sent).Seconds())
 			k := l.first[i]
 			n := float64(s.Prompt - s.Cached)
 			if n > float64(t.budget) || k == 0 || l.steps[k].active > 0 || len(l.steps[k].firsts) > 1 || l.steps[k-1].last > s.Sent+time.Millisecond {
@@ -149,7 +150,7 @@ func delayOf(logs []*steplog, t *try) (delay time.Duration, seen bool) {
 		}
 	}
 	if len(over) < 3 {
-		return t.work + t.delay, false
+		return t.work + t.delay + time.Duration(median(before)*float64(time.Second)), false
 	}
 	return time.Duration(max(0, median(over)) * float64(time.Second)), true
 }

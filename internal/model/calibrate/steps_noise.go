@@ -15,6 +15,15 @@ type noise struct {
 	drift     float64 // standard deviation of the pace from one 4 s to the next
 }
 
+// onto are costs with the noise.
+func (n noise) onto(c engine.Costs) engine.Costs {
+	c.Jitter, c.JitterQuantiles, c.SlowSteps = n.jitter, n.quantiles, n.slow
+	if n.quantiles != nil {
+		c.Jitter = 0
+	}
+	return c
+}
+
 // A slow step is one by leastSlow (s) and slowSigma standard deviations longer than it should be.
 const (
 	leastSlow = 0.004
@@ -26,7 +35,7 @@ const (
 func noiseOf(rows []row, off []float64) (n noise) {
 	var sizes []float64
 	for i := range rows {
-		if !rows[i].prefills() && !rows[i].asked {
+		if !rows[i].prefills() && !rows[i].asked && !rows[i].mean {
 			sizes = append(sizes, math.Abs(off[i]))
 		}
 	}
@@ -36,7 +45,7 @@ func noiseOf(rows []row, off []float64) (n noise) {
 	blocks := map[int][]float64{}
 	for i := range rows {
 		r := &rows[i]
-		if r.prefills() || r.asked {
+		if r.prefills() || r.asked || r.mean {
 			last = math.NaN()
 			continue
 		}

@@ -13,13 +13,13 @@ const ManyLater = 16
 // Requests that are sent within this time of each other reach the engine in any order.
 const sentTogether = 20 * time.Millisecond
 
-// inOrder are the streams of a leg in the order in which they were sent.
+// inOrder are the streams of a leg in the order in which the engine may have known of them.
 func (l *steplog) inOrder() []int {
 	order := make([]int, len(l.Streams))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.Streams[a].Sent, l.Streams[b].Sent) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.Streams[a].known, l.Streams[b].known) })
 	return order
 }
 
@@ -32,7 +32,7 @@ func overtaken(logs []*steplog) float64 {
 		for i, one := range order {
 			later := 0
 			for _, other := range order[i+1:] {
-				if l.first[other] < l.first[one] && l.Streams[other].Sent >= l.Streams[one].Sent+sentTogether {
+				if l.first[other] < l.first[one] && l.Streams[other].known >= l.Streams[one].known+sentTogether {
 					later++
 				}
 			}
@@ -44,41 +44,75 @@ func overtaken(logs []*steplog) float64 {
 	return float64(n) / float64(max(1, all))
 }
 
-// Of two requests that were sent together the lengths tell an order, if one has at least so many
-// times the tokens to compute, and so many steps lie between their first tokens; of so many pairs.
+// Of two requests the lengths tell an order, if one has at least so many times the tokens to compute, and so many
+// steps lie between their first tokens; of so many pairs.
 const (
 	muchLonger = 2
 	manySteps  = 8
 	leastPairs = 200
 )
 
-// shortFirst is the share of pairs of requests that were sent together in which the much shorter one
-// had its first token much earlier, of those in which one had; a half if there are few.
-func shortFirst(logs []*steplog) float64 {
-	short, all := 0, 0
+// An order is how short prompts are served before long ones.
+type order struct {
+	// Short is the share of the pairs in which the much shorter one had its first token much earlier; a half if
+	// there are few.
+	Short float64
+	// Apart says that the shorter ones were sent later, while the longer ones waited; else both were sent together,
+	// and a frontend that works on several requests at once may have changed their order.
+	Apart bool
+}
+
+// orderOf is the order of pairs that waited at the same time and were sent apart, or else of pairs that were sent
+// together.
+func orderOf(logs []*steplog) order {
+	var apart, together pairs
 	for _, l := range logs {
 		order := l.inOrder()
 		for i, one := range order {
+			a := &l.Streams[one]
 			for _, other := range order[i+1:] {
-				a, b := &l.Streams[one], &l.Streams[other]
-				if b.Sent >= a.Sent+sentTogether {
-					break
-				}
-				gap, n, m := l.first[other]-l.first[one], a.Prompt-a.Cached, b.Prompt-b.Cached
-				if n > m {
-					gap, n, m = -gap, m, n
-				}
-				if m < muchLonger*n || max(gap, -gap) < manySteps {
+				b := &l.Streams[other]
+				if b.known < a.known+sentTogether {
+					together.add(l, one, other)
 					continue
 				}
-				if all++; gap > 0 {
-					short++
+				if l.first[one] < manySteps || l.steps[l.first[one]-manySteps].end <= b.known {
+					break // the first of them did not wait long enough to be overtaken
+				}
+				if muchLonger*(b.Prompt-b.Cached) <= a.Prompt-a.Cached {
+					apart.all++
+					if l.first[other]+manySteps <= l.first[one] {
+						apart.short++
+					}
 				}
 			}
 		}
 	}
-	if all < leastPairs {
-		return 0.5
+	switch {
+	case apart.all >= leastPairs:
+		return order{apart.share(), true}
+	case together.all >= leastPairs:
+		return order{together.share(), false}
 	}
-	return float64(short) / float64(all)
+	return order{Short: 0.5}
+}
+
+// pairs counts those with an order by length, and those in which the shorter one came first.
+type pairs struct{ short, all int }
+
+func (p *pairs) share() float64 { return float64(p.short) / float64(p.all) }
+
+// add takes two requests in that were sent together.
+func (p *pairs) add(l *steplog, one, other int) {
+	a, b := &l.Streams[one], &l.Streams[other]
+	gap, n, m := l.first[other]-l.first[one], a.Prompt-a.Cached, b.Prompt-b.Cached
+	if n > m {
+		gap, n, m = -gap, m, n
+	}
+	if m < muchLonger*n || max(gap, -gap) < manySteps {
+		return
+	}
+	if p.all++; gap > 0 {
+		p.short++
+	}
 }

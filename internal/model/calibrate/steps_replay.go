@@ -12,7 +12,9 @@ type stepsSchedule struct {
 	first        bool          // prompts stop those that decode, as SGLang's do
 	promptBudget bool          // the budget is for prompts alone; decoding sequences do not count
 	async        bool          // a step is planned while the one before it runs
+	ahead        bool          // it is launched before that one's tokens are sent, so that it lengthens that one
 	budget       int           // tokens of a step
+	drafts       int           // tokens of it for each sequence that decodes, beside the one
 	prompts      int           // in a step at most; 0: any number
 	even         bool          // the prompts of a step share its budget evenly; else in order, each as much as it can
 	most         int           // streams that run at once at most; 0: any number
@@ -33,7 +35,7 @@ func (s *stepsSchedule) remaining(decodes int) int {
 	case s.promptBudget || s.first:
 		return s.budget
 	}
-	return s.budget - decodes
+	return s.budget - decodes*(1+s.drafts)
 }
 
 // A replayed log says what was computed of prompts in each step. What does not fit the
@@ -99,12 +101,12 @@ func (l *steplog) replay(s stepsSchedule, most float64) *replayed {
 	return out
 }
 
-// arrive finds when the engine knows of each stream, in the order in which they were sent.
+// arrive finds when the engine knows of each stream, in their order.
 func (r *replayer) arrive(order []int) {
 	r.at = make([]time.Duration, len(order))
 	var free time.Duration
 	for _, i := range order {
-		free = max(free, r.Streams[i].Sent) + r.work
+		free = max(free, r.Streams[i].known) + r.work
 		r.at[i] = free + r.delay
 	}
 }
@@ -112,10 +114,13 @@ func (r *replayer) arrive(order []int) {
 // planned is when a step was planned: as it began or, if the schedule is a step ahead of a busy
 // engine, as the one before it began.
 func (r *replayer) planned(k int) time.Duration {
-	if r.async && r.busy(k) {
-		return r.began(k - 1)
+	switch {
+	case !r.async || !r.busy(k):
+		return r.began(k)
+	case r.ahead && !r.busy(k-1): // the tokens of the first step wait for its launch and that of this one
+		return (r.began(k-1) + r.steps[k-1].end) / 2
 	}
-	return r.began(k)
+	return r.began(k - 1)
 }
 
 // busy reports whether the engine had work as step k began.

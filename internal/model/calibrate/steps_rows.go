@@ -10,11 +10,16 @@ import (
 type row struct {
 	y                              float64 // s
 	decodes, context, tokens, pair float64
-	block                          int  // 2 s of a leg
-	asked                          bool // a request waited, or had its first token in it
+	next                           float64       // prompt tokens of the step that is launched meanwhile, if that is seen
+	end                            time.Duration // in its leg
+	block                          int           // 2 s of a leg
+	pace                           float64       // of the host, as a share of the usual one; 0: not known
+	launched                       float64       // prompts of that step
+	mean                           bool          // of the steps of a stream, not of one step
+	asked                          bool          // a request waited, or had its first token in it
 }
 
-func (r *row) prefills() bool { return r.tokens > 0 }
+func (r *row) prefills() bool { return r.tokens+r.next > 0 }
 
 // kind tells steps with prompts from others: one is rare, and would be all outliers.
 func (r *row) kind() int {
@@ -36,10 +41,16 @@ func (l *steplog) rows(s stepsSchedule, r *replayed, block int) (rows []row) {
 		if !whole || y < 100*time.Microsecond || s.near(at) {
 			continue
 		}
-		rows = append(rows, row{
-			y: y.Seconds(), decodes: float64(at.decodes), context: at.context, tokens: r.tokens[k], pair: r.pairs[k],
+		one := row{
+			y: y.Seconds(), end: at.end,
+			decodes: float64(at.decodes), context: at.context, tokens: r.tokens[k], pair: r.pairs[k],
 			block: block + int(at.end/blockLength), asked: r.waiting[k] || len(at.firsts) > 0,
-		})
+		}
+		if s.ahead && k+1 < len(l.steps) {
+			one.next, one.launched = r.tokens[k+1], float64(len(l.steps[k+1].firsts))
+			one.asked = one.asked || one.next > 0
+		}
+		rows = append(rows, one)
 	}
 	return rows
 }
@@ -52,6 +63,8 @@ const (
 	perPrefill
 	perToken
 	perPair
+	perLaunch
+	perLaunchToken
 	decodeSegments
 	mixedStep     = decodeSegments + len(decodeKnots) - 1
 	mixedSegments = mixedStep + 1
@@ -78,7 +91,7 @@ type form struct {
 func (f *form) x(r *row, x *[columns]float64) {
 	*x = [columns]float64{perContext: r.context, perPair: r.pair}
 	switch {
-	case r.prefills() && f.mixed != nil:
+	case r.tokens > 0 && f.mixed != nil:
 		x[mixedStep] = 1
 		segments(x[mixedSegments:tokenSegments], mixedKnots[0], f.mixed, r.decodes)
 	case f.decode != nil:
@@ -87,7 +100,10 @@ func (f *form) x(r *row, x *[columns]float64) {
 	default:
 		x[perStep], x[perSequence] = 1, r.decodes
 	}
-	if !r.prefills() {
+	if r.next > 0 {
+		x[perLaunch], x[perLaunchToken] = 1, r.next
+	}
+	if r.tokens == 0 {
 		return
 	}
 	if f.mixed == nil {

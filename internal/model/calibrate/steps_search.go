@@ -26,7 +26,11 @@ func attempt(logs []*steplog, s stepsSchedule, f form, near *coefficients, round
 	streams, tokens, block := 0, 0, 0
 	for _, l := range logs {
 		r := l.replay(s, math.Inf(1))
-		t.rows = append(t.rows, l.rows(s, r, block)...)
+		rows := l.rows(s, r, block)
+		if l.joined > manyJoined && !s.ahead {
+			rows = l.streamRows(rows, false)
+		}
+		t.rows = append(t.rows, rows...)
 		block += blocksOf(l)
 		streams += len(l.Streams)
 		t.late += float64(r.late)
@@ -164,7 +168,9 @@ func schedules(like stepsSchedule) []stepsSchedule {
 		for _, async := range []bool{false, true} {
 			w := like
 			w.promptBudget, w.async = beside, async
-			all = append(all, w)
+			if async || !like.ahead {
+				all = append(all, w)
+			}
 		}
 	}
 	return all

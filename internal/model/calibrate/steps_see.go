@@ -9,9 +9,23 @@ import (
 // A Stream is what a client saw of one answered request. Times are since the start of its leg.
 type Stream struct {
 	Sent   time.Duration
+	Head   time.Duration   // of the response; 0: not known
 	Prompt int             // its tokens, at least one
 	Cached int             // of them found in a prefix cache, at most all but one
-	At     []time.Duration // arrivals of its tokens, ascending, at least one
+	Output int             // tokens of its answer, 0: as many as chunks
+	At     []time.Duration // arrivals of its chunks, ascending, at least one
+	Tokens []int           // of each chunk; nil: not known
+
+	known time.Duration // when the engine may have known of it at the earliest: at its head, or as it was sent
+}
+
+// behind is how many tokens are behind those of a chunk, if all but the first have as many.
+func (s *Stream) behind(chunk int) float64 {
+	each := 1.0
+	if n := len(s.At) - 1; n > 0 && s.Output > len(s.At) {
+		each = float64(s.Output-1) / float64(n)
+	}
+	return float64(s.Prompt) + 1 + each*float64(chunk-1)
 }
 
 // A Leg is a run of one load.
@@ -44,9 +58,11 @@ type steplog struct {
 	first    []int // by stream: the step of its first token
 	order    []int // streams as they were sent; of those sent together the first one served came first
 	miss     float64
-	mixed    int // steps with first tokens, while more than two others were under way
-	alone    int // of those with no token of another one
-	unslowed int // of those: steps before and after which the others went on in their usual pace
+	tokens   float64 // that a stream gets of a step
+	joined   float64 // by how many more its chunks have, relative
+	mixed    int     // steps with first tokens, while more than two others were under way
+	alone    int     // of those with no token of another one
+	unslowed int     // of those: steps before and after which the others went on in their usual pace
 }
 
 // gaps are tried in turn: two tokens with a longer gap between them are of two steps.
@@ -157,14 +173,14 @@ func newLog(leg Leg, all []token, gap, first time.Duration, miss float64) *stepl
 			return
 		}
 		s.decodes++
-		s.context += float64(leg.Streams[t.stream].Prompt + int(t.ordinal))
+		s.context += leg.Streams[t.stream].behind(int(t.ordinal))
 	})
 	l.order = make([]int, len(leg.Streams))
 	for i := range l.order {
 		l.order[i] = i
 	}
 	slices.SortStableFunc(l.order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(l.Streams[a].Sent, l.Streams[b].Sent), cmp.Compare(l.first[a], l.first[b]))
+		return cmp.Or(cmp.Compare(l.Streams[a].known, l.Streams[b].known), cmp.Compare(l.first[a], l.first[b]))
 	})
 	l.count(last)
 	l.judge()

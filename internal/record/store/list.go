@@ -75,10 +75,23 @@ type Filter struct {
 	Note  string   // the run came from this note
 	Loads []int64  // Examples of loads (see Loads), of which the run has one; nil: any load
 	Limit int      // maximum number of runs, the newest ones; 0 = no limit
+	// Grouped leaves one run of each experiment, sweep and search: that which began last.
+	Grouped bool
 }
 
 // where returns the condition of f on the table run.
 func (f Filter) where() (condition string, args []any) {
+	condition, args = f.each()
+	if !f.Grouped {
+		return condition, args
+	}
+	// Of an aggregate max(), SQLite takes the other columns from the row that has the maximum.
+	newest := "SELECT id FROM (SELECT id, max(started) FROM run WHERE experiment IS NOT NULL AND " + condition + " GROUP BY experiment)"
+	return "(experiment IS NULL OR id IN (" + newest + ")) AND " + condition, append(args, args...)
+}
+
+// each is the condition without the grouping.
+func (f Filter) each() (condition string, args []any) {
 	all := []string{"TRUE"}
 	if f.Match != "" {
 		literal := strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(f.Match)
@@ -140,8 +153,12 @@ func (s *Store) List(f Filter) ([]Listing, error) {
 
 // Count returns the number of runs that f selects, without its limit.
 func (s *Store) Count(f Filter) (n int, err error) {
-	condition, args := f.where()
-	err = s.db.QueryRow("SELECT count(*) FROM run WHERE "+condition, args...).Scan(&n)
+	condition, args := f.each()
+	what := "count(*)"
+	if f.Grouped {
+		what = "count(*) - count(experiment) + count(DISTINCT experiment)"
+	}
+	err = s.db.QueryRow("SELECT "+what+" FROM run WHERE "+condition, args...).Scan(&n)
 	return n, err
 }
 

@@ -59,6 +59,9 @@ func TestListSelectsRuns(t *testing.T) {
 		{Filter{Status: Killed}, nil},
 		{Filter{Status: trace.Running}, nil},
 		{Filter{Validity: trace.Valid}, nil},
+		{Filter{Grouped: true}, []string{"a2", "5", "4", "3", "2", "1"}},
+		{Filter{Grouped: true, Since: time.Unix(5, 0)}, []string{"a2", "5"}},
+		{Filter{Grouped: true, Match: "a1"}, []string{"a1"}}, // the newest of those that are selected
 	} {
 		list, err := s.List(tt.f)
 		if err != nil {
@@ -77,6 +80,29 @@ func TestListSelectsRuns(t *testing.T) {
 		if n, errCount := s.Count(tt.f); err != nil || errCount != nil || n != len(all) {
 			t.Errorf("%+v: %d runs, %v, %v", tt.f, n, err, errCount)
 		}
+	}
+}
+
+// The runs of a group are summed as far as a filter selects them.
+func TestGroupsAreSummed(t *testing.T) {
+	s := open(t)
+	one, two, other := newRun("a1", "", 1), newRun("a2", "", 2), newRun("b1", "", 3)
+	one.Leg, two.Leg, other.Leg = &trace.Leg{Experiment: "x"}, &trace.Leg{Experiment: "x"}, &trace.Leg{Experiment: "y"}
+	one.Verdict, two.Verdict = &trace.Verdict{Validity: trace.Invalid}, &trace.Verdict{Validity: trace.Valid}
+	two.Plan.Model = "n"
+	add(t, s, one, two, other)
+	if err := s.CreateExperiment(Experiment{Name: "x", Status: "failed", Body: []byte(`{}`)}); err != nil {
+		t.Fatal(err)
+	}
+	all, err := s.Sum(Filter{}, []string{"x", "y", "none"})
+	if err != nil || len(all) != 2 || all["y"] != (Summed{Runs: 1, Loads: 1, Models: 1}) {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	if got, want := all["x"], (Summed{Kind: "experiment", Status: "failed", Runs: 2, Valid: 1, Invalid: 1, Loads: 1, Models: 2}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if some, err := s.Sum(Filter{Validity: trace.Invalid}, []string{"x"}); err != nil || some["x"].Runs != 1 || some["x"].Models != 1 {
+		t.Errorf("%+v, %v", some, err)
 	}
 }
 

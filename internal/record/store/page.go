@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
@@ -101,6 +102,48 @@ func (s *Store) FiguresOf(ids []string, definition, version string) (map[string]
 			out[id] = map[string]float64{}
 		}
 		out[id][name] = value
+	}
+	return out, repairable(rows.Err())
+}
+
+// A Summed is the runs of a group that a filter selects, taken together.
+type Summed struct {
+	Kind          string // experiment, or that of a search; empty: neither is stored
+	Status        string // of that experiment or search, as it was stored
+	Runs, Records int
+	Failed        int // requests
+	// Valid, Doubtful and Invalid count runs, Loads and Models how many different ones the runs have.
+	Valid, Doubtful, Invalid int
+	Loads, Models            int
+	Running                  bool
+}
+
+// Sum are groups by their names, as far as f selects their runs.
+func (s *Store) Sum(f Filter, names []string) (map[string]Summed, error) {
+	list, err := json.Marshal(names)
+	if err != nil {
+		return nil, err
+	}
+	condition, args := f.each()
+	rows, err := s.db.Query(`SELECT experiment, coalesce((SELECT kind FROM search WHERE name = run.experiment),
+		(SELECT 'experiment' FROM experiment WHERE name = run.experiment), ''),
+		coalesce((SELECT status FROM search WHERE name = run.experiment), (SELECT status FROM experiment WHERE name = run.experiment), ''), count(*), sum(records), sum(failed),
+		sum(validity = 'valid'), sum(validity = 'doubtful'), sum(validity = 'invalid'), count(DISTINCT workload || char(10) || arrival || char(10) || concurrency), count(DISTINCT model),
+		sum(status = 'running' AND beat_ns >= ?) > 0
+		FROM run WHERE experiment IN (SELECT value FROM json_each(?)) AND `+condition+` GROUP BY experiment`,
+		append([]any{time.Now().Add(-silence).UnixNano(), string(list)}, args...)...)
+	if err != nil {
+		return nil, repairable(err)
+	}
+	defer rows.Close()
+	out := map[string]Summed{}
+	for rows.Next() {
+		var name string
+		var g Summed
+		if err := rows.Scan(&name, &g.Kind, &g.Status, &g.Runs, &g.Records, &g.Failed, &g.Valid, &g.Doubtful, &g.Invalid, &g.Loads, &g.Models, &g.Running); err != nil {
+			return nil, err
+		}
+		out[name] = g
 	}
 	return out, repairable(rows.Err())
 }

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -116,6 +117,7 @@ type Leg struct {
 	Block      int    `json:"block"`            // legs of one block are compared with each other
 	Slot       int    `json:"slot,omitempty"`   // place of the leg in its block
 	Position   int    `json:"position"`         // of the leg, in the order in which the legs ran
+	Number     int    `json:"number,omitempty"` // of the leg, in the order without those that were repeated
 	Repeat     int    `json:"repeat,omitempty"` // of the workload in the leg
 	// Attempt is 2 of a leg that was repeated, since the first one failed.
 	Attempt int `json:"attempt,omitempty"`
@@ -129,6 +131,9 @@ type Leg struct {
 	// is stored and not judged.
 	Void plan.Message `json:"void,omitzero"`
 }
+
+// Called is the number of the leg in reports.
+func (l Leg) Called() int { return cmp.Or(l.Number, l.Position) }
 
 // A Snapshot is the progress of a run at one instant.
 type Snapshot struct {

@@ -168,6 +168,11 @@ func JUnit(out io.Writer, c compare.Comparison, o Options) error {
 	for i, load := range c.Workloads {
 		all.Suites = append(all.Suites, junitSuite{Name: w.called(load, i), Cases: casesOf(w.checks(load, gates[i]))})
 	}
+	return all.write(out)
+}
+
+// write writes the document.
+func (all junit) write(out io.Writer) error {
 	unique(all.Suites, func(s *junitSuite) *string { return &s.Name })
 	for i := range all.Suites {
 		all.Suites[i].count()

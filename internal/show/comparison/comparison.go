@@ -34,6 +34,7 @@ type Options struct {
 	Color   bool            // for a terminal
 	All     bool            // also what describes the load and is alike, and further percentiles
 	Lang    *words.Language // nil for the default
+	Short   bool            // a Summary of about 20 lines
 	Heading int             // level of Markdown's headings for workloads, 0 for 2
 	Bare    bool            // without the bottom lines, where they stand elsewhere
 	Advice  []string        // what to do next, after the verdict of an experiment

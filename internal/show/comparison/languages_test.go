@@ -133,7 +133,7 @@ func TestArgumentsOfNotes(t *testing.T) {
 			"平均 TTFT、输出吞吐在 pitot、vllm 中定义不同，分行列出，不能直接比较",
 		},
 		{
-			plan.Msg("compare.invalid-run", "run", "r1", "reasons", []plan.Message{plan.Msg("verdict.collector-paused", "pause", 0.012)}),
+			plan.Msg("compare.invalid-run", "run", "r1", "causes", []plan.Message{plan.Msg("verdict.collector-paused", "pause", 0.012)}),
 			"run r1 is invalid by its own verdict: the garbage collector paused the client for 12.0 ms", "运行 r1 自身判定为无效：垃圾回收使客户端停顿了 12.0 ms",
 		},
 		{

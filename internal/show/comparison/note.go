@@ -26,6 +26,7 @@ type Note struct {
 	Runs       []NoteRun   // those of the comparison
 	Experiment *Experiment // that made them; nil of other runs
 	Folder     string      // for the plots, relative to the note, with slashes; "" puts them beside it
+	PNG        bool        // plots are PNG, not SVG
 }
 
 // A NoteRun is what a note keeps of a run.

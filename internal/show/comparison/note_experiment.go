@@ -44,7 +44,7 @@ type NoteVariant struct{ Name, What string }
 
 // A LostLeg failed, and is not judged.
 type LostLeg struct {
-	Leg     int
+	Leg     plan.Message // its number, and which try it was
 	Variant string
 	Why     plan.Message
 }
@@ -205,7 +205,7 @@ func (w *noteWriter) stalls() string {
 			if took := s[1] - s[0]; took > longest {
 				longest, variant = took, r.variant
 				if r.Leg != nil {
-					leg = r.Leg.Position
+					leg = r.Leg.Called()
 				}
 			}
 		}
@@ -227,8 +227,8 @@ func (w *noteWriter) looks(e Experiment) []string {
 // lost are the legs that failed.
 func (w *noteWriter) lost(e Experiment) (said []string) {
 	for _, l := range e.Lost {
-		said = append(said, w.sentence(w.Word("note.lost-leg", "leg", l.Leg, "variant", l.Variant, "why",
-			doc.Cut(w.Say(l.Why), whyColumns))))
+		said = append(said, capital(w.sentence(w.Word("note.lost-leg", "leg", l.Leg, "variant", l.Variant, "why",
+			doc.Cut(w.Say(l.Why), whyColumns)))))
 	}
 	if said == nil {
 		return []string{w.Word("note.lost-none")}

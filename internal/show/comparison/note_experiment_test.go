@@ -67,7 +67,7 @@ func ofExperiment(t *testing.T, lang string) Note {
 			blocks("throughput.output", 250, 2, of(compare.Same, 0.001, 0.008, 0), of(compare.Better, 0.012, 0.004, 0)),
 			blocks("ttft.mean", 0.16, 2, of(compare.CannotTell, 0.02, 0.04, 6), of(compare.Better, -0.04, 0.012, 0)),
 		},
-		Notes: []plan.Message{plan.Msg("compare.doubtful-runs", "n", 1, "of", 6, "leg", 3, "reasons", []string{"the client was busy"})},
+		Notes: []plan.Message{plan.Msg("compare.doubtful-runs", "n", 1, "of", 6, "leg", 3, "causes", []string{"the client was busy"})},
 	}
 	confirming := compare.Workload{
 		Name: "chat", Layout: &compare.Layout{Experiment: "vision", Confirms: true, Blocks: 1, Restarted: true, Units: []int{2, 2}},
@@ -83,7 +83,7 @@ func ofExperiment(t *testing.T, lang string) Note {
 			Variants: []NoteVariant{{"base", "serve M"}, {"rope", "serve M --api-key sk-abcdefgh12345 | tee"}, {"pad", ""}}, Orders: []string{"ABC", "CB·A"}, Confirming: []string{"ACCA"},
 			Winner: "pad", Starts: plan.Msg("experiment.starts", "starts", 11, "cold", 41*time.Second, "warm", 12*time.Second), Seed: 7, Runs: 1, Steady: true,
 			Looks: compare.Looks{Done: 2, Most: 8}, Ended: plan.Msg("experiment.ended-verdict", "blocks", 2),
-			Lost: []LostLeg{{Leg: 4, Variant: "rope", Why: plan.Msg("experiment.server-died", "why", "exit code 1")}},
+			Lost: []LostLeg{{Leg: plan.Msg("experiment.leg-name", "leg", 4, "try", plan.Message{}), Variant: "rope", Why: plan.Msg("experiment.server-died", "why", "exit code 1")}},
 			Cost: plan.Msg("experiment.cost", "legs", 10, "blocks", 2, "confirms", 1, "runs", 10, "spent", 754*time.Second, "ready", 150*time.Second),
 		},
 	}

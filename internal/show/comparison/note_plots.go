@@ -8,6 +8,7 @@ import (
 	"math"
 	"path"
 	"slices"
+	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/figure"
@@ -32,7 +33,7 @@ func (n Note) Plots() (all []NotePlot) {
 			prefix = fmt.Sprintf("%d-", i+1)
 		}
 		for _, f := range slices.Concat(w.changes(load), w.meanwhile(load), w.curves(load), w.timelines(load)) {
-			all = append(all, NotePlot{prefix + f.name, f.draw})
+			all = append(all, NotePlot{prefix + f.name, func(out io.Writer) error { return f.draw(w.under(i, out)) }})
 		}
 	}
 	return all
@@ -67,9 +68,13 @@ func (w *noteWriter) drawings() {
 // drawAll draws plots of a workload into files.
 func (w *noteWriter) drawAll(load int, plots []notePlot) (images []doc.Item) {
 	for _, p := range plots {
-		name := path.Join(w.note.Folder, fmt.Sprintf("%d-%s.svg", load+1, p.name))
 		var data bytes.Buffer
-		if err := p.draw(&data); err != nil {
+		ending, out := "svg", io.Writer(&data)
+		if w.note.PNG {
+			ending, out = "png", plot.PNG{Writer: &data}
+		}
+		name := path.Join(w.note.Folder, fmt.Sprintf("%d-%s.%s", load+1, p.name, ending))
+		if err := p.draw(w.under(load, out)); err != nil {
 			w.err = errors.Join(w.err, fmt.Errorf("draw %s of %s: %w", p.name, w.name(load), err))
 			continue
 		}
@@ -77,6 +82,31 @@ func (w *noteWriter) drawAll(load int, plots []notePlot) (images []doc.Item) {
 		images = append(images, doc.Image{Title: p.title, Path: name, Caption: p.caption})
 	}
 	return images
+}
+
+// under is a writer for plots of a workload, which have model, date and load under their title.
+func (w *noteWriter) under(load int, out io.Writer) io.Writer {
+	l := w.note.Comparison.Workloads[load]
+	var models, dates []string
+	add := func(all []string, one string) []string {
+		if one == "" || slices.Contains(all, one) {
+			return all
+		}
+		return append(all, one)
+	}
+	for _, v := range l.Variants {
+		for _, r := range w.runsOf(v) {
+			models = add(models, doc.Clean(r.Plan.Model))
+			if !r.Started.IsZero() {
+				dates = add(dates, r.Started.Format(time.DateOnly))
+			}
+		}
+	}
+	slices.Sort(dates)
+	if n := len(dates); n > 2 {
+		dates = []string{dates[0], "…", dates[n-1]}
+	}
+	return plot.Subtitled{Writer: out, Text: doc.Join(" · ", w.Few(models, 2), doc.Join(" ", dates...), doc.Clean(w.load(l.Settings)))}
 }
 
 // changes are dots, which tables have too.

@@ -162,7 +162,7 @@ func (w *noteWriter) legTable(load compare.Workload) doc.Grid {
 	}
 	table := doc.Grid{Rows: [][]string{append(head, w.Word("experiments.run"))}}
 	for _, r := range all {
-		cells := append([]string{fmt.Sprint(r.Leg.Position), fmt.Sprint(r.Leg.Block), r.variant}, r.figures...)
+		cells := append([]string{fmt.Sprint(r.Leg.Called()), fmt.Sprint(r.Leg.Block), r.variant}, r.figures...)
 		if waves {
 			cells = append(cells, w.waves(r.NoteRun))
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/doc"
 )
 
-// verdict is what a colleague can act on, what stands in its way, and what it supposes.
+// verdict is what a colleague can act on, what it supposes, and what stands in its way.
 func (w *noteWriter) verdict() {
 	w.section(1, w.Word("note.verdict"))
 	loads := w.note.Comparison.Workloads
@@ -39,10 +39,15 @@ func (w *noteWriter) verdict() {
 		return slices.Concat(w.variants(loads[i]), w.verdictOn(i), nonempty(w.line("label.tables", w.tablePlaces(loads[i]))), w.claims(loads[i]), w.noise(loads[i]))
 	}
 	if len(loads) == 1 && loads[0].Layout == nil {
-		w.add(slices.Concat(notes, own(0), all))
+		w.add(slices.Concat(own(0), all, notes))
 		return
 	}
-	w.add(append(notes, all...))
+	if !slices.ContainsFunc(loads, inHeadline) { // else it comes with the verdicts
+		overall := w.line("summary.verdict", w.overall())
+		overall.Tone = w.overallTone()
+		all = append(doc.Lines{overall}, all...)
+	}
+	w.add(append(all, notes...))
 	for i, load := range loads {
 		if !inHeadline(load) {
 			w.loadSection(i)

@@ -12,22 +12,22 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// Summary writes a comparison as short Markdown for the page of a job: the verdict first, the
-// gates, and for each variant of each workload its bottom line and a table of the main
-// figures. The level of headings is that of Options.
+// Summary writes a comparison as short Markdown for the page of a job or a pull request: the verdict first, the
+// gates, and for each variant of each workload its bottom line. The tables of the main figures stand below, folded
+// where there are several; a short one has a table where there is one. The level of headings is that of Options.
 func Summary(out io.Writer, c compare.Comparison, o Options) error {
-	s := summary{Phrases: NewPhrases(c, cmp.Or(o.Lang, words.In(words.Default))), heading: cmp.Or(o.Heading, 2)}
+	s := summary{Phrases: NewPhrases(c, cmp.Or(o.Lang, words.In(words.Default))), heading: cmp.Or(o.Heading, 2), short: o.Short}
 	var kinds doc.Lines
 	if said := s.Kinds(); said != "" {
 		kinds = doc.Lines{s.line("label.simulated", bounded(said, saidColumns))}
 	}
-	s.write(s.Of(s.Word("comparison.title"), s.overall()), 0, kinds, s.briefGates())
-	for i, load := range c.Workloads {
-		if s.full(len(c.Workloads) - i) {
-			break
-		}
-		s.write(s.called(load, i), 1)
-		s.brief(load)
+	s.write(s.Of(s.Word("comparison.title"), s.overall()), 0, kinds, s.limited(s.briefGates(), shortGates))
+	several := len(c.Workloads) > 1 || slices.ContainsFunc(c.Workloads, func(l compare.Workload) bool { return len(l.Variants) > 2 })
+	if several {
+		s.write("", 0, s.limited(s.bottomLines(), shortResults))
+	}
+	if !several || !s.short {
+		s.tables(several)
 	}
 	if len(c.Workloads) > 0 {
 		s.write("", 0, doc.Lines{s.line("label.note", s.Word("summary.terms", "level", s.level(), "margin", s.margin()))})
@@ -36,11 +36,58 @@ func Summary(out io.Writer, c compare.Comparison, o Options) error {
 	return err
 }
 
+// tables writes each workload, maybe folded.
+func (s *summary) tables(folded bool) {
+	if folded {
+		s.text.WriteString("<details>\n<summary>" + s.Word("note.comparison") + "</summary>\n\n")
+	}
+	for i, load := range s.c.Workloads {
+		if s.full(len(s.c.Workloads) - i) {
+			break
+		}
+		s.write(s.called(load, i), 1)
+		s.brief(load)
+	}
+	if folded {
+		s.text.WriteString("</details>\n\n")
+	}
+}
+
+// bottomLines are those of all variants, each after its workload.
+func (s *summary) bottomLines() (lines doc.Lines) {
+	for i, load := range s.c.Workloads {
+		for v := 1; v < len(load.Variants) && len(lines) < mostGates; v++ {
+			said, _ := s.bottomLine(load, v)
+			name := bounded(load.Variants[v].Name, nameColumns)
+			if len(s.c.Workloads) > 1 {
+				name = s.Join("clause", s.called(load, i), name)
+			}
+			lines = append(lines, s.line("label.result", s.Of(name, doc.Cut(said, saidColumns))))
+		}
+	}
+	return lines
+}
+
+// Lines of a short summary, so that it has about 20 in all.
+const (
+	shortGates   = 3
+	shortResults = 9
+)
+
+// limited are lines, of a short summary so many at most.
+func (s *summary) limited(lines doc.Lines, most int) doc.Lines {
+	if rest := len(lines) - most; s.short && rest > 0 {
+		return append(lines[:most:most], s.line("label.hidden", s.Word("list.more", "n", rest)))
+	}
+	return lines
+}
+
 // A summary is one in the making.
 type summary struct {
 	Phrases
 	text    strings.Builder
 	heading int
+	short   bool
 }
 
 func (s *summary) write(title string, depth int, items ...doc.Item) {
@@ -166,6 +213,7 @@ func (s *summary) brief(load compare.Workload) {
 		s.write("", 0, doc.Lines{s.line("label.result", s.Word("result.alone"))})
 		return
 	}
+	s.write("", 0, s.briefDoubts(load))
 	for i, v := range load.Variants[1:] {
 		if s.full(len(load.Variants) - 1 - i) {
 			return
@@ -177,19 +225,23 @@ func (s *summary) brief(load compare.Workload) {
 }
 
 // briefTable is the main figures of a variant and of the baseline.
-func (w Phrases) briefTable(load compare.Workload, variant int) doc.Grid {
+func (s *summary) briefTable(load compare.Workload, variant int) doc.Grid {
 	table := doc.Grid{Align: "lrrrll", Padded: true, Rows: [][]string{{
-		w.Word("comparison.figure"),
-		bounded(w.Called(load.Variants[0]), nameColumns), bounded(w.Called(load.Variants[variant]), nameColumns),
-		w.Word("comparison.change"), w.Word("summary.interval", "level", w.level()), w.Word("summary.verdict"),
+		s.Word("comparison.figure"),
+		bounded(s.Called(load.Variants[0]), nameColumns), bounded(s.Called(load.Variants[variant]), nameColumns),
+		s.Word("comparison.change"), s.Word("summary.interval", "level", s.level()), s.Word("summary.verdict"),
 	}}}
-	for _, r := range w.briefRows(load, variant) {
-		s, c := scaleOf(r), *r.Cells[variant].Change
-		_, tone := w.verdict(c)
-		verdict := doc.Cell{Verdict: w.plainVerdict(c), Tone: tone}
+	rows := s.briefRows(load, variant)
+	if s.short {
+		rows = rows[:min(len(rows), briefFigures)]
+	}
+	for _, r := range rows {
+		scale, c := scaleOf(r), *r.Cells[variant].Change
+		_, tone := s.verdict(c)
+		verdict := doc.Cell{Verdict: s.plainVerdict(c), Tone: tone}
 		table.Rows = append(table.Rows, []string{
-			w.ColumnTitle(r), s.value(r.Cells[0]), s.value(r.Cells[variant]),
-			w.Change(r, c), w.Interval(r, c), verdict.Judged(),
+			s.ColumnTitle(r), scale.value(r.Cells[0]), scale.value(r.Cells[variant]),
+			s.Change(r, c), s.Interval(r, c), verdict.Judged(),
 		})
 	}
 	return table

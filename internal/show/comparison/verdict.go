@@ -63,6 +63,7 @@ type verdictMaker struct {
 	load    compare.Workload
 	variant int
 	brief   bool
+	lone    bool   // a part names one figure
 	subject string // named by the first part
 	said    []int  // rows
 	parts   []Part
@@ -215,7 +216,10 @@ func (v *verdictMaker) rows(t compare.Tally, is func(compare.Change) bool) []int
 // figures names the first few with their changes, and where those lie.
 func (v *verdictMaker) figures(rows []int) string {
 	most := mostFigures
-	if v.brief {
+	switch {
+	case v.lone:
+		most = 1
+	case v.brief:
 		most = fewFigures
 	}
 	names := make([]string, len(rows))
@@ -255,7 +259,11 @@ func (v *verdictMaker) open(rows []int, t compare.Tally) string {
 			names[n] = v.InBrackets(names[n], v.Word(code, "n", more))
 		}
 	}
-	return v.Few(names, openFigures)
+	most := openFigures
+	if v.lone {
+		most = 1
+	}
+	return v.Few(names, most)
 }
 
 // verdicts are the bottom lines of an experiment, which stand before all tables.

@@ -104,6 +104,9 @@ func (t *table) viewFigure(f conform.FigureError, of []conform.Result) view.Conf
 		Metric: string(f.Metric), Statistic: string(f.Statistic), Title: t.Word(plan.Code("conformity."+string(f.Statistic)), "metric", strings.ToUpper(string(f.Metric))),
 		Claimed: f.Claimed, True: f.True, N: f.N, Error: t.both(of, f.Metric, f.Statistic), Share: share, Disavowed: f.Void,
 	}
+	if f.Void {
+		out.Error = t.Word("conformity.void") // and not what a figure that nobody stands by is off by
+	}
 	if f.Bound != nil {
 		out.Bounded, out.Low, out.High, out.InBounds = true, f.Bound.Low, f.Bound.High, f.InBounds()
 	}
@@ -145,7 +148,7 @@ func errorsByStreams(r conform.Report, arrivals conform.Arrivals) (spots []plot.
 			continue
 		}
 		for _, f := range result.Figures {
-			if share, ok := f.Relative(); ok && f.Metric == gapsOf(r) && f.Statistic == conform.P99 {
+			if share, ok := f.Relative(); ok && f.Metric == gapsOf(r) && f.Statistic == conform.P99 && !f.Void {
 				shares[c.Streams] = append(shares[c.Streams], max(least, 100*math.Abs(share)))
 			}
 		}

@@ -128,8 +128,15 @@ func (c *Console) drawBlock(lines []string) {
 	c.columns, _ = c.term.Size()
 }
 
-// clear erases the line or block.
-func (c *Console) clear() {
+// Draw shows as many parts as fit into a line until the next line is written; without a terminal it does nothing.
+func (c *Console) Draw(parts ...string) {
+	if c.term != nil {
+		c.drawLine(parts...)
+	}
+}
+
+// Clear erases the line or block.
+func (c *Console) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.drawable() || c.drawn == nil {

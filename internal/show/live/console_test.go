@@ -153,7 +153,7 @@ func TestNotesStandAboveTheBlock(t *testing.T) {
 		term.want(t, "line", "first", "a *** that is wider", "than it", "a line")
 		c.Print("second")
 		c.drawBlock(block(2, "d"))
-		c.clear()
+		c.Clear()
 		c.Print("third")
 		term.want(t, "cleared", "first", "a *** that is wider", "than it", "second", "third", "")
 	}
@@ -183,7 +183,7 @@ func TestOthersWriteToo(t *testing.T) {
 	_, _ = term.Write([]byte("$ bg\n"))
 	c.drawBlock(block(2, "c"))
 	c.drawLine("line")
-	c.clear()
+	c.Clear()
 	c.Print("note")
 	term.behind = false
 	c.drawBlock(block(1, "d"))
@@ -199,6 +199,6 @@ func TestATerminalThatIsGone(t *testing.T) {
 	term.gone = false
 	c.drawBlock(block(2, "b"))
 	c.drawLine("c")
-	c.clear()
+	c.Clear()
 	term.want(t, "gone", "")
 }

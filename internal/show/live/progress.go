@@ -43,6 +43,8 @@ type Subject struct {
 	// may use.
 	CPU  func() (used time.Duration, processors int)
 	Lang *words.Language
+	// Whole is how far the experiment is that the run is part of; nil of a single run.
+	Whole func() string
 }
 
 // A Display shows how a run goes.
@@ -158,7 +160,7 @@ func (p *Display) Ending() { p.ending.Store(true) }
 func (p *Display) Stop() {
 	close(p.over)
 	p.loop.Wait()
-	p.console.clear()
+	p.console.Clear()
 }
 
 // The smallest terminals for the view: in mode Auto, and in mode Live.

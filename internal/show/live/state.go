@@ -24,6 +24,7 @@ type runState struct {
 	head
 	course
 	mark              string // of a warning; empty: none
+	whole             string // how far the experiment is; empty: there is none
 	failed, inFlight  int
 	waiting           int     // requests that are due and have no place; -1: unknown
 	requests, outputs float64 // finished requests and output tokens per second, over the last seconds
@@ -96,6 +97,9 @@ func (p *Display) state(mark string) runState {
 	}
 	p.mu.Unlock()
 	s.outputs, s.requests = p.recent.rates(at)
+	if p.Whole != nil {
+		s.whole = p.Whole()
+	}
 	if p.queue != nil && !c.over() {
 		s.waiting = p.queue.waiting(max(0, time.Duration(now.At)), now.Released)
 	}

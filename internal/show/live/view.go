@@ -91,6 +91,9 @@ func (v *view) bar(s runState) {
 		bar = v.Bar(s.share(), room) + "  "
 	}
 	v.add(20, "", In(plain.Green, bar), In("", text))
+	if s.whole != "" {
+		v.add(16, "", In("", s.whole))
+	}
 	switch {
 	case s.ending:
 		v.add(19, "", In(plain.Red, v.word("progress.stopping", "requests", s.inFlight)))

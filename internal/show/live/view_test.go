@@ -67,6 +67,13 @@ func whole() runState {
 	return s
 }
 
+// leg is a run of an experiment.
+func leg() runState {
+	s := underWay()
+	s.whole = "experiment: leg 3 of 8 · 2m10s gone, about 6m0s left, until 14:35"
+	return s
+}
+
 func TestViews(t *testing.T) {
 	for file, c := range map[string]struct {
 		s             runState
@@ -85,6 +92,7 @@ func TestViews(t *testing.T) {
 		"80-draining": {s: draining(), columns: 80},
 		"80-doubtful": {s: doubtful(), columns: 80},
 		"80-whole":    {s: whole(), columns: 80},
+		"80-leg":      {s: leg(), columns: 80},
 	} {
 		if c.rows == 0 {
 			c.rows = 23

@@ -22,6 +22,7 @@ type Chart struct {
 type Path struct {
 	Name  string
 	Spots []Spot
+	Loose bool // without lines between the spots
 }
 
 // A Spot is a point of a line.
@@ -98,7 +99,9 @@ func (all paths) Plot(c draw.Canvas, p *gonum.Plot) {
 		for _, s := range line.Spots {
 			points = append(points, vg.Point{X: x(s.X), Y: y(s.Y)})
 		}
-		c.StrokeLines(variantStyle(i, 1.3), points)
+		if !line.Loose {
+			c.StrokeLines(variantStyle(i, 1.3), points)
+		}
 	}
 	for i, line := range all {
 		for _, s := range line.Spots {

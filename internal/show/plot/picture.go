@@ -71,10 +71,11 @@ func newPicture(title, x, y string, keys []key) picture {
 // A picture is a plot with its legend above it, where it covers nothing.
 type picture struct {
 	*gonum.Plot
-	title  string
-	keys   []key
-	grid   *plotter.Grid
-	height vg.Length // of the plot alone
+	title    string
+	subtitle string // empty: none
+	keys     []key
+	grid     *plotter.Grid
+	height   vg.Length // of the plot alone
 	// stacked are plots in place of this one, in rows under each other, with axes of one length.
 	stacked [][]*gonum.Plot
 }
@@ -89,9 +90,18 @@ var (
 // fonts have no Chinese, Japanese or Korean characters.
 type PNG struct{ io.Writer }
 
+// Subtitled is a writer for which plots have a line under their title, in front of a PNG if there is one.
+type Subtitled struct {
+	io.Writer
+	Text string
+}
+
 // write draws the picture as SVG, or as PNG to a PNG.
 func (p picture) write(w io.Writer) error {
-	head := vg.Length(titleRow + legendRow*len(p.legend()))
+	if s, ok := w.(Subtitled); ok {
+		w, p.subtitle = s.Writer, s.Text
+	}
+	head := p.titles() + vg.Length(legendRow*len(p.legend()))
 	width, height := vg.Length(plotWidth), p.height+head+2*margin
 	var b bytes.Buffer
 	if png, ok := w.(PNG); ok {
@@ -112,6 +122,14 @@ func (p picture) write(w io.Writer) error {
 	return err
 }
 
+// titles is the height of title and subtitle.
+func (p picture) titles() vg.Length {
+	if p.subtitle == "" {
+		return titleRow
+	}
+	return titleRow + subtitleRow
+}
+
 // legend lays out the keys of the legend in lines.
 func (p picture) legend() []legendLine { return layOut(p.keys, plotWidth-2*margin) }
 
@@ -124,10 +142,14 @@ func (p picture) drawOn(c draw.Canvas) {
 	title := textStyle(12)
 	title.Font.Weight = xfont.WeightBold
 	c.FillText(title, vg.Point{X: c.Min.X, Y: c.Max.Y - 12}, shorten(p.title, title, c.Size().X))
-	for i, row := range rows {
-		row.draw(c, c.Max.Y-titleRow-vg.Length(i)*legendRow-8)
+	if p.subtitle != "" {
+		small := textStyle(9)
+		c.FillText(small, vg.Point{X: c.Min.X, Y: c.Max.Y - 12 - subtitleRow}, shorten(p.subtitle, small, c.Size().X))
 	}
-	p.drawIn(draw.Crop(c, 0, 0, 0, -vg.Length(titleRow+legendRow*len(rows))))
+	for i, row := range rows {
+		row.draw(c, c.Max.Y-p.titles()-vg.Length(i)*legendRow-8)
+	}
+	p.drawIn(draw.Crop(c, 0, 0, 0, -p.titles()-vg.Length(legendRow*len(rows))))
 }
 
 // drawIn draws the axes and their content.
@@ -174,11 +196,12 @@ type key struct {
 
 // Sizes of a plot, in points: as wide as a page of notes shows it.
 const (
-	plotWidth  = 620
-	plotHeight = 300 // of the axes with their labels
-	titleRow   = 24
-	legendRow  = 16
-	margin     = 10
+	plotWidth   = 620
+	plotHeight  = 300 // of the axes with their labels
+	titleRow    = 24
+	subtitleRow = 13
+	legendRow   = 16
+	margin      = 10
 )
 
 func (l legendLine) draw(c draw.Canvas, y vg.Length) {

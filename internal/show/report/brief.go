@@ -70,7 +70,7 @@ func (b *briefly) verdict() {
 	met := ""
 	if g := b.s.Goodput; g != nil {
 		open := b.wordIf(!g.Unsettled.IsZero(), "report.unsettled", "grows", metrics.QueueGrows(g.Unsettled))
-		met = b.Word("brief.met", "share", g.Share, "limits", objectives(g), "open", open)
+		met = b.Word("brief.met", "share", g.Share, "limits", Objectives(g.Objectives), "open", open)
 	}
 	answered := b.Word("brief.answered", "ok", q.OK, "failed", q.Failed, "duration", b.s.Duration)
 	if len(e.Causes) == 0 {

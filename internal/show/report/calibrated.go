@@ -21,7 +21,7 @@ func Calibrated(w io.Writer, of *calibrate.Calibration, l *words.Language) error
 	return doc.Text(w, doc.Document{Lang: l, Sections: []doc.Section{
 		{Title: l.Word("calibrated.costs"), Items: []doc.Item{c.costs()}},
 		{Items: []doc.Item{c.limits()}},
-		{Title: l.Word("calibrated.refits"), Items: []doc.Item{refits(c.Runs, l)}},
+		{Title: l.Word("calibrated.refits"), Items: []doc.Item{c.refits()}},
 		{Items: []doc.Item{doc.Prose(c.trust())}},
 	}}, 0, false)
 }
@@ -42,9 +42,17 @@ func (c *calibrated) costs() doc.Grid {
 		}
 	}
 	for _, k := range c.Linear() {
-		row(k.Name, shortly(k.Value), "± "+shortly(k.Spread), c.driver(k.Of))
+		spread := "± " + shortly(k.Spread)
+		if c.Launches() && k.Spread == 0 { // it was not drawn anew
+			spread = ""
+		}
+		row(k.Name, shortly(k.Value), spread, c.driver(k.Of))
 	}
 	row("jitter", c.Word("calibrated.jitter", "share", fmt.Sprintf("%9.1f", 100*c.Jitter), "other", c.Cost.JitterQuantiles != nil))
+	if h := c.Cost.Host; h != nil {
+		n := len(h.Factors) - 1
+		row("host", c.Word("calibrated.host", "low", h.Factors[n/20], "high", h.Factors[n-n/20], "run", float64(h.Run)))
+	}
 	if slow := c.Cost.SlowSteps; slow != nil {
 		longer := shortly(slow.Extra[len(slow.Extra)/2])
 		row("slow_steps", c.Word("calibrated.slow", "share", fmt.Sprintf("%9.1f", 100*float64(slow.Share)), "longer", longer))
@@ -67,6 +75,9 @@ func (c *calibrated) limits() (l doc.List) {
 	if c.MaxPrompts > 0 {
 		line("max_prompts", c.Word("calibrated.prompts", "n", c.MaxPrompts, "even", c.Even))
 	}
+	if c.Speculative != nil {
+		line("speculative", c.drafts())
+	}
 	limit("max_sequences", c.MaxSequences > 0, c.MaxSequences, c.Word("calibrated.sequences-unknown", "n", c.MostRunning))
 	limit("kv.tokens", c.Memory > 0, c.Memory, c.Word("calibrated.memory-unknown", "n", c.MostContext))
 	line(c.Word("calibrated.seen"), c.Word("calibrated.steps", "steps", c.Steps, "timed", c.Rows, "prompts", c.Prefills, "miss", c.Miss))
@@ -80,21 +91,24 @@ func (c *calibrated) limits() (l doc.List) {
 
 // driver is what a cost depends on; the names of measures have words.
 func (c *calibrated) driver(of string) string {
-	if code := plan.Code("driver." + strings.ReplaceAll(of, " ", "-")); c.Knows(code) {
+	if code := plan.Code("driver." + strings.NewReplacer(", ", "-", " ", "-").Replace(of)); c.Knows(code) {
 		return c.Word(code)
 	}
 	return of
 }
 
-// refits are the figures of runs, measured and simulated.
-func refits(runs []calibrate.Refit, l *words.Language) doc.Grid {
+// refits are the figures of runs, measured and simulated, behind the runs that were left out.
+func (c *calibrated) refits() doc.Grid {
 	g := doc.Grid{Align: "lr", Widths: []int{28, 10, 10, 8}}
-	for _, r := range runs {
+	for _, left := range c.Left {
+		g.Rows = append(g.Rows, []string{"  " + c.Word("calibrated.left", "run", left.Name, "why", left.Why)})
+	}
+	for _, r := range c.Runs {
 		g.Rows = append(g.Rows, []string{"  " + r.Name + ": " + r.Load})
 		for _, f := range r.Figures {
-			g.Rows = append(g.Rows, refit(f, l))
+			g.Rows = append(g.Rows, refit(f, c.Language))
 		}
-		mean := "    " + l.Word("calibrated.mean-error", "n", len(r.Figures))
+		mean := "    " + c.Word("calibrated.mean-error", "n", len(r.Figures))
 		g.Rows = append(g.Rows, []string{mean, fmt.Sprintf("%28.1f%%", 100*r.Error())})
 	}
 	return g
@@ -119,12 +133,25 @@ func (c *calibrated) policy() string {
 	case c.PromptBudget:
 		text = c.Word("calibrated.prompt-budget")
 	}
-	return c.Word("calibrated.policy", "policy", text, "async", c.Async)
+	return c.Word("calibrated.policy", "policy", text, "async", c.Async && !c.Launches(), "launches", c.Launches())
+}
+
+// drafts says what speculative decoding gives.
+func (c *calibrated) drafts() string {
+	var at []string
+	for _, a := range c.Speculative.Acceptance {
+		at = append(at, c.Word("calibrated.accepted", "share", float64(a)))
+	}
+	return c.Word("calibrated.drafts", "tokens", c.PerStep, "seen", c.DraftsSeen, "drafts", c.Speculative.Drafts, "accepted", c.Join("comma", at...))
 }
 
 // frontend says what a request and its output cost before and behind the engine.
 func (c *calibrated) frontend() string {
 	f, serial := c.Engine.Frontend, ""
+	if c.Launches() {
+		return c.Word("calibrated.loop", "request", shortly(f.Request), "head", shortly(f.Head), "passes", f.Passes,
+			"flush", shortly(f.Flush), "chunk", shortly(f.Chunk), "delay", shortly(f.Delay))
+	}
 	if f.Request > 0 {
 		serial = shortly(f.Request)
 	}

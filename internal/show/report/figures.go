@@ -49,7 +49,7 @@ func (r *report) rates(s metrics.Summary) doc.Grid {
 		unsettled := r.wordIf(!g.Unsettled.IsZero(), "report.unsettled", "grows", metrics.QueueGrows(g.Unsettled))
 		met := r.Word("report.met", "requests", g.Met, "share", g.Share)
 		row(r.Word("report.goodput"), met, sig(g.Rate)+" req/s", unsettled)
-		row("", objectives(g))
+		row("", Objectives(g.Objectives))
 	}
 	for i, line := range r.judgements(s) {
 		row(r.wordIf(i == 0, "report.objectives"), line)
@@ -109,9 +109,16 @@ func Cost(c *metrics.Cost, l *words.Language) string {
 	return l.Word("report.cost-known", "output", known(c.Output), "all", known(c.All), "price", float64(c.Price), "devices", c.Devices, "sampled", c.Sampled)
 }
 
-func objectives(g *metrics.Goodput) string {
-	parts := make([]string, len(g.Objectives))
-	for i, o := range g.Objectives {
+// Judgements are those of the objectives of a run, in words and in their order.
+func Judgements(s metrics.Summary, l *words.Language) []string {
+	r := report{Language: l}
+	return r.judgements(s)
+}
+
+// Objectives are those of each request, as TTFT ≤ 200ms, TPOT ≤ 12ms.
+func Objectives(all []plan.Objective) string {
+	parts := make([]string, len(all))
+	for i, o := range all {
 		parts[i] = Objective(o, nil)
 	}
 	return strings.Join(parts, ", ")

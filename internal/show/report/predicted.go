@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
@@ -31,13 +32,56 @@ func Predicted(w io.Writer, of *predict.Report, l *words.Language) error {
 		head = append(head, doc.Field(r.Word("predicted.doubt"), r.Word("predicted.distrust", "why", doubt)))
 	}
 	table, foot := r.several()
+	tables := []doc.Item{table}
+	for _, p := range r.percentiles() {
+		tables = append(tables, r.high(p))
+	}
 	if r.Field == "" {
 		if far := r.Rows[0].Extrapolated; far != "" {
 			head = append(head, doc.Field(r.Word("predicted.beyond"), far, r.Word("predicted.extrapolated")))
 		}
 		table, foot = r.one(r.Rows[0].Prediction)
+		tables = []doc.Item{table}
 	}
-	return write(w, head, table, append(foot, r.costs()...))
+	return write(w, slices.Concat([]doc.Item{head}, tables, []doc.Item{append(foot, r.costs()...)})...)
+}
+
+// percentilesOf are those that are predicted.
+func (r *predicted) percentiles() (all []float64) {
+	for _, row := range r.Rows {
+		if row.Prediction == nil {
+			continue
+		}
+		for _, f := range row.Figures {
+			text, ok := strings.CutPrefix(f.Name, string(figure.E2EL)+".p")
+			if p, err := strconv.ParseFloat(text, 64); ok && err == nil && !slices.Contains(all, p) {
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
+// high is a percentile of the latencies by the values of a field.
+func (r *predicted) high(p float64) doc.Grid {
+	latencies := []figure.Metric{figure.TTFT, figure.TPOT, figure.E2EL}
+	head := []string{r.Field}
+	for _, l := range latencies {
+		name, _ := figureName(l.P(p), r.Language)
+		head = append(head, name)
+	}
+	rows := [][]string{head}
+	for _, row := range r.Rows {
+		if row.Prediction == nil {
+			continue
+		}
+		cells := []string{row.Value}
+		for _, l := range latencies {
+			cells = append(cells, r.cell(row.Prediction, l.P(p)))
+		}
+		rows = append(rows, cells)
+	}
+	return doc.Grid{Rows: rows}
 }
 
 // costs are lines on what tokens cost, by row.
@@ -201,7 +245,7 @@ func (r *predicted) several() (doc.Grid, doc.List) {
 
 // inRows are the figures of a row where there are no objectives.
 var inRows = []string{
-	figure.OutputThroughput, figure.TTFT.Mean(), figure.TTFT.P(99), figure.TPOT.Mean(), figure.E2EL.Mean(),
+	figure.OutputThroughput, figure.TTFT.Mean(), figure.TPOT.Mean(), figure.E2EL.Mean(),
 }
 
 func (r *predicted) columns() (names []string) {
@@ -227,20 +271,18 @@ func (r *predicted) columns() (names []string) {
 	return names
 }
 
+// cell is a figure with its interval.
+func (r *predicted) cell(p *predict.Prediction, name string) string {
+	i := slices.IndexFunc(p.Figures, func(f predict.PredictedFigure) bool { return f.Name == name })
+	if i < 0 {
+		return "–"
+	}
+	_, scale := figureName(name, r.Language)
+	return fmt.Sprintf("%s (%s)", digits(p.Figures[i].Point*scale), r.between(p.Figures[i].Low, p.Figures[i].High, scale))
+}
+
 func (r *predicted) cells(p *predict.Prediction) (cells []string) {
-	figures := map[string]predict.PredictedFigure{}
-	for _, f := range p.Figures {
-		figures[f.Name] = f
-	}
-	cell := func(name string) string {
-		f, ok := figures[name]
-		if !ok {
-			return "–"
-		}
-		_, scale := figureName(name, r.Language)
-		return fmt.Sprintf("%s (%s)", digits(f.Point*scale), r.between(f.Low, f.High, scale))
-	}
-	cells = []string{cell(inRows[0])}
+	cells = []string{r.cell(p, inRows[0])}
 	if len(p.Goals) > 0 {
 		for _, g := range p.Goals {
 			cells = append(cells, r.goal(g))
@@ -248,7 +290,7 @@ func (r *predicted) cells(p *predict.Prediction) (cells []string) {
 		return append(cells, doc.Join(r.Word("list.comma"), Met(string(p.Verdict()), r.Language), r.mark(p)))
 	}
 	for _, name := range inRows[1:] {
-		cells = append(cells, cell(name))
+		cells = append(cells, r.cell(p, name))
 	}
 	return cells
 }

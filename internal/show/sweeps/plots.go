@@ -1,21 +1,58 @@
 package sweeps
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/curve"
 	"github.com/pitot-bench/pitot/internal/judge/figure"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plot"
+	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// A Plot is a picture of a sweep, as SVG.
+// A Plot is a file about a sweep or a search: a picture as SVG, a table.
 type Plot struct {
 	File string // name of a file for it
 	Draw func(io.Writer) error
+}
+
+// Subtitle is what stands under the titles of plots of runs: model and date, and the workload where all have one.
+func Subtitle(runs []trace.Run, l *words.Language) string {
+	var models, dates, loads []string
+	add := func(all *[]string, one string) {
+		if one = doc.Clean(one); one != "" && !slices.Contains(*all, one) {
+			*all = append(*all, one)
+		}
+	}
+	for _, r := range runs {
+		add(&models, r.Plan.Model)
+		add(&loads, l.Say(r.Plan.Workload))
+		if !r.Started.IsZero() {
+			add(&dates, r.Started.Format(time.DateOnly))
+		}
+	}
+	if slices.Sort(dates); len(dates) > 2 {
+		dates = []string{dates[0], "…", dates[len(dates)-1]}
+	}
+	if len(loads) > 1 {
+		loads = nil
+	}
+	return doc.Join(" · ", l.Join("comma", models...), doc.Join(" ", dates...), doc.Join("", loads...))
+}
+
+// WriteFiles writes files by their names.
+func WriteFiles(all []Plot, write func(name string, make func(io.Writer) error) error) error {
+	var errs []error
+	for _, p := range all {
+		errs = append(errs, write(p.File, p.Draw))
+	}
+	return errors.Join(errs...)
 }
 
 // mostLines are as many as can be distinguished.

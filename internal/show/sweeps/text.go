@@ -12,6 +12,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/curve"
 	"github.com/pitot-bench/pitot/internal/judge/figure"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/report"
@@ -248,9 +249,18 @@ func curveLines(s curve.Sweep, l *words.Language) (lines []string) {
 // doubts are lines about points that have no runs, or only doubtful ones.
 func doubts(s curve.Sweep, l *words.Language) (lines []string) {
 	var failed, refused, extrapolated doc.Groups
+	var below []string // what to do, and what it did
+	add := func(code plan.Code, arg string, all []plan.Message) {
+		if said := l.Word(code, arg, all); len(all) > 0 && !slices.Contains(below, said) {
+			below = append(below, said)
+		}
+	}
 	for _, r := range s.Rows {
 		for _, why := range r.Failed {
-			failed.Add(l.Say(why), name(r.Point, l))
+			e := metrics.ExplainLoss(why)
+			failed.Add(l.SayAll("stop", e.Causes), name(r.Point, l))
+			add("report.remedy", "remedies", e.Remedies)
+			add("report.effects", "effects", e.Effects)
 		}
 		if r.Refused != "" {
 			refused.Add(r.Refused, name(r.Point, l))
@@ -262,6 +272,7 @@ func doubts(s curve.Sweep, l *words.Language) (lines []string) {
 	for _, g := range failed {
 		lines = append(lines, l.Word("sweep.failed", "points", g.Names, "why", g.Text))
 	}
+	lines = append(lines, below...)
 	for _, g := range refused {
 		lines = append(lines, l.Word("sweep.refused", "points", g.Names, "why", g.Text))
 	}

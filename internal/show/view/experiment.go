@@ -61,6 +61,7 @@ type Block struct {
 // A Leg is one turn of a variant.
 type Leg struct {
 	Position int      `json:"position"` // among all legs; 0: it is still to come
+	Number   int      `json:"number"`   // in the order without attempts that failed
 	Turn     int      `json:"turn"`     // in its block, from 1
 	Attempt  int      `json:"attempt"`
 	Letter   string   `json:"letter"`
@@ -101,6 +102,7 @@ type SearchRow struct {
 	Kind string `json:"kind"` // sweep, capacity
 	// Status is running, complete, interrupted or killed; empty: its runs are all that is known.
 	Status    string `json:"status"`
+	End       string `json:"end"`     // as in Capacity; open: its time was over before anything was known; nothing, of a sweep: no point has figures
 	Started   string `json:"started"` // RFC 3339; empty if unknown
 	Model     string `json:"model"`
 	URL       string `json:"url"`
@@ -183,7 +185,7 @@ type Capacity struct {
 	Objectives []CapacityObjective `json:"objectives"`
 	Budget     float64             `json:"budget"` // of measuring, in seconds
 	Wanted     float64             `json:"wanted"` // precision that was asked for, as a share of the load
-	// End is found, budget, nothing or everything; empty: it has none, or not yet.
+	// End is found, budget, nothing, everything or client; empty: it has none, or not yet.
 	End string `json:"end"`
 	// Load is the capacity, and Precision half of its 90 % interval as a share of it; it lies between
 	// Passes and Fails. Null: not known.

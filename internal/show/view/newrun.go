@@ -29,7 +29,9 @@ type Known struct {
 	Figures    []trace.ReportedFigure
 	Tool, Form string
 	Rules      metrics.Rules
-	// Service are the latencies with their bounds and doubts, where somebody computed them; nil: nobody did.
+	// Summary and Service, its latencies with their bounds and doubts, are of all records; nil: these
+	// were not read.
+	Summary  *metrics.Summary
 	Service  *metrics.Latencies
 	Failures []metrics.Class
 	Commands []Command
@@ -61,7 +63,7 @@ func requestsOf(k Known) Requests {
 func NewRun(k Known, lang *words.Language) Run {
 	w := writer{lang}
 	r := Run{
-		Row: NewRow(k.Listing, lang), Verdict: w.verdict(k), Figures: w.figures(k),
+		Row: NewRow(k.Listing, lang), Verdict: w.verdict(k), Brief: w.brief(k), Figures: w.figures(k),
 		Requests: requestsOf(k),
 		Failures: []Failure{}, Fleet: w.fleet(k.Run), Notes: []string{}, Plan: w.plan(k.Run), Environment: w.environment(k.Run),
 		Commands: append([]Command{}, k.Commands...), Predicted: w.predicted(k.Run),
@@ -95,12 +97,15 @@ type writer struct{ *words.Language }
 
 // verdict says in a sentence how far figures can be trusted.
 func (w writer) verdict(k Known) Verdict {
-	v := Verdict{Reasons: []string{}}
+	v := Verdict{Causes: []string{}}
 	if j := k.Run.Verdict; j != nil {
+		e := metrics.Explain(*j)
 		v.Validity = string(j.Validity)
-		for _, r := range j.Reasons {
-			v.Reasons = append(v.Reasons, w.Say(r))
+		for _, m := range e.Causes {
+			v.Causes = append(v.Causes, w.Say(m))
 		}
+		v.Remedy = w.wordIf(len(e.Remedies) > 0, "report.remedy", "remedies", e.Remedies)
+		v.Effects = w.wordIf(len(e.Effects) > 0, "report.effects", "effects", e.Effects)
 	}
 	switch o := k.Run.Origin; {
 	case o != nil:
@@ -167,11 +172,10 @@ func (w writer) doubt(f *Figure, k Known, metric, statistic string) {
 			f.Doubt = w.Say(m)
 		}
 	}
-	if k.Service == nil || metric == "" {
-		return
-	}
-	d := map[string]metrics.Distribution{"ttft": k.Service.TTFT, "tpot": k.Service.TPOT, "itl": k.Service.ITL, "e2el": k.Service.E2EL}[metric]
+	d, ok := distributionOf(k.Service, metric)
 	switch {
+	case !ok:
+		return
 	case d.Void:
 		f.Doubt = w.Word("report.void")
 	case d.Invalid && statistic != "mean":
@@ -183,6 +187,15 @@ func (w writer) doubt(f *Figure, k Known, metric, statistic string) {
 	if low, high, ok := bounds(d, statistic, p); ok {
 		f.Low, f.High = &low, &high
 	}
+}
+
+// distributionOf is that of a latency, if it is known.
+func distributionOf(all *metrics.Latencies, metric string) (d metrics.Distribution, ok bool) {
+	if all == nil {
+		return d, false
+	}
+	d, ok = map[string]metrics.Distribution{"ttft": all.TTFT, "tpot": all.TPOT, "itl": all.ITL, "e2el": all.E2EL}[metric]
+	return d, ok
 }
 
 // bounds are what an order statistic lies within.

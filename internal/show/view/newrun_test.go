@@ -61,7 +61,7 @@ func TestATableOfADeployment(t *testing.T) {
 
 func TestARun(t *testing.T) {
 	r := NewRun(measured(), words.In("en"))
-	if r.Verdict.Validity != "doubtful" || !strings.HasPrefix(r.Verdict.Headline, "Doubtful") || !slices.Equal(r.Verdict.Reasons, []string{"late"}) {
+	if r.Verdict.Validity != "doubtful" || !strings.HasPrefix(r.Verdict.Headline, "Doubtful") || !slices.Equal(r.Verdict.Causes, []string{"late"}) {
 		t.Errorf("%+v", r.Verdict)
 	}
 	if *r.Seconds != 5 || r.Requests != (Requests{Planned: 50, Sent: 50, OK: 48, Failed: 2}) || r.Predicted != "" {

@@ -19,8 +19,8 @@ import (
 // mostOfEach is the most runs of each kind that are compared.
 const mostOfEach = 20
 
-// NewPredicted are the measured and the simulated runs of the load of a run. Runs that are not valid are
-// left out, except the requested one: they show their client and not the server.
+// NewPredicted are the measured and the simulated runs of the load of a run. Invalid runs are left out, the
+// requested one too: what a prediction is off by is no error where it is held against a busy client.
 func NewPredicted(s *store.Store, id string, l *words.Language) (Predicted, error) {
 	out := Predicted{Measured: []PredictedRun{}, Predictions: []Prediction{}}
 	asked, err := s.Find(id)
@@ -32,8 +32,11 @@ func NewPredicted(s *store.Store, id string, l *words.Language) (Predicted, erro
 	if err != nil {
 		return out, err
 	}
-	measured = slices.DeleteFunc(measured, func(r store.Listing) bool { return r.Validity == trace.Invalid && r.ID != asked.ID })
+	measured = slices.DeleteFunc(measured, func(r store.Listing) bool { return r.Validity == trace.Invalid })
 	simulated, err := s.Alike(asked, trace.Simulated, mostOfEach)
+	if asked.Validity == trace.Invalid && asked.Kind == trace.Measured && len(simulated) > 0 {
+		out.LeftOut = l.Word("view.predicted.invalid")
+	}
 	if err != nil || len(measured) == 0 {
 		return out, err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -88,10 +89,13 @@ func TestPredictedBesideMeasured(t *testing.T) {
 	}
 }
 
-// A run that is not valid is held against predictions only where it is asked for.
-func TestARunThatIsNotValidStandsBesideOnlyByItself(t *testing.T) {
+// An invalid run is not held against predictions, and its page says so.
+func TestAnInvalidRunIsNotHeldAgainstPredictions(t *testing.T) {
 	p, err := NewPredicted(besides(t), "bad", words.In("en"))
-	if err != nil || len(p.Measured) != 3 || p.Measured[0].Name != "<i>bad" {
+	if err != nil || len(p.Measured) != 2 || !strings.Contains(p.LeftOut, "invalid") {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if p, err = NewPredicted(besides(t), "m1", words.In("en")); err != nil || p.LeftOut != "" {
 		t.Errorf("%+v, %v", p, err)
 	}
 }

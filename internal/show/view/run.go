@@ -12,6 +12,7 @@ import (
 type Run struct {
 	Row      Row       `json:"row"`
 	Verdict  Verdict   `json:"verdict"`
+	Brief    Brief     `json:"brief"`
 	Seconds  *float64  `json:"seconds"` // the benchmark duration; null while it is not known
 	Lasts    *float64  `json:"lasts"`   // for how many seconds requests are sent, by the plan; null: until all are
 	Figures  []Figure  `json:"figures"` // by Pitot's definitions, or as reported by an imported run's tool
@@ -33,7 +34,9 @@ type Run struct {
 type Verdict struct {
 	Validity string   `json:"validity"` // as in Row
 	Headline string   `json:"headline"`
-	Reasons  []string `json:"reasons"`
+	Causes   []string `json:"causes"`
+	Remedy   string   `json:"remedy"`  // what to do, in one sentence; empty: nothing
+	Effects  string   `json:"effects"` // what the causes did to the figures; empty: not known apart from them
 }
 
 // A Figure is one number of a run.
@@ -110,7 +113,8 @@ type RunNote struct {
 // A Predicted is measured and simulated runs of the same load.
 type Predicted struct {
 	Load     string         `json:"load"`     // in words
-	Measured []PredictedRun `json:"measured"` // with the run that was asked for, if it is one
+	Measured []PredictedRun `json:"measured"` // with the run that was asked for, if it is one and not invalid
+	LeftOut  string         `json:"left_out"` // why that run is not among them; empty: it is, or was simulated
 	// Predictions are the simulated runs by their profile, those that deviate least first.
 	Predictions []Prediction `json:"predictions"`
 }

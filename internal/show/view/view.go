@@ -56,6 +56,22 @@ type Row struct {
 	// Figures are some figures by name, if known: ttft.mean, ttft.p99, tpot.mean, itl.p99,
 	// throughput.output, throughput.requests.
 	Figures map[string]float64 `json:"figures"`
+	// Group is set where the row stands for the runs of an experiment, a sweep or a search, of which it
+	// is the newest: it has no figures then. Null: it is a run.
+	Group *RunGroup `json:"group"`
+}
+
+// A RunGroup is the runs of an experiment, a sweep or a search, as far as a question selects them.
+type RunGroup struct {
+	Name     string `json:"name"`
+	Kind     string `json:"kind"`   // experiment, sweep, capacity; empty: not known
+	Status   string `json:"status"` // of that; failed is one that did not come to its end
+	Runs     int    `json:"runs"`
+	Valid    int    `json:"valid"` // of the runs
+	Doubtful int    `json:"doubtful"`
+	Invalid  int    `json:"invalid"`
+	Loads    int    `json:"loads"` // how many different ones the runs have
+	Models   int    `json:"models"`
 }
 
 // Runs are a part of the list of runs that a question selects: by default the newest first.
@@ -72,11 +88,13 @@ type Row struct {
 //	experiment  the name of an experiment
 //	since       a date (2026-01-31), an instant, or a time until now (24h, 7d)
 //	until       the same; of a date, its end
+//	group       1: the runs of an experiment, a sweep or a search are one row
 //
 // and of the answer: sort (a name such as started, name, ttft.p99; -name is descending; -started if
 // not given), offset, limit (50; at most 1000), lang.
 type Runs struct {
-	Total  int   `json:"total"` // of the selection
+	Total  int   `json:"total"` // rows of the selection
+	Runs   int   `json:"runs"`  // of the selection, those of a group each
 	Stored int   `json:"stored"`
 	Offset int   `json:"offset"`
 	Rows   []Row `json:"rows"`

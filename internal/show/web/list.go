@@ -41,10 +41,18 @@ func (s *Server) list(q asked) (any, error) {
 	if found.Total, err = s.Runs.Count(filter); err != nil {
 		return nil, err
 	}
+	single := filter
+	single.Grouped = false
+	if found.Runs, err = s.Runs.Count(single); err != nil {
+		return nil, err
+	}
 	if found.Stored, err = s.Runs.Count(store.Filter{}); err != nil {
 		return nil, err
 	}
-	if found.Rows, err = s.rows(filter, page, q.lang); err != nil {
+	if found.Rows, err = s.rows(filter, page, q.lang); err == nil && filter.Grouped {
+		err = s.group(found.Rows, filter)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return found, s.choose(&found, q.lang)
@@ -72,6 +80,39 @@ func (s *Server) rows(f store.Filter, p store.Page, lang *words.Language) ([]vie
 		}
 	}
 	return rows, s.reckonMissing(listed, p)
+}
+
+// group makes each row that is the newest run of a group the row of that group.
+func (s *Server) group(rows []view.Row, f store.Filter) error {
+	var names []string
+	for _, r := range rows {
+		if r.Experiment != "" {
+			names = append(names, r.Experiment)
+		}
+	}
+	sums, err := s.Runs.Sum(f, names)
+	for i, r := range rows {
+		g, ok := sums[r.Experiment]
+		if !ok {
+			continue
+		}
+		r.Group = &view.RunGroup{
+			Name: r.Experiment, Kind: g.Kind, Status: g.Status, Runs: g.Runs, Valid: g.Valid, Doubtful: g.Doubtful, Invalid: g.Invalid, Loads: g.Loads, Models: g.Models,
+		}
+		r.Name, r.Requests, r.Records, r.Failed, r.Validity = r.Experiment, g.Records, g.Records, g.Failed, ""
+		r.Figures, r.Tags, r.Remark = map[string]float64{}, nil, ""
+		if g.Loads > 1 {
+			r.Load = ""
+		}
+		if g.Models > 1 {
+			r.Model = ""
+		}
+		if g.Running {
+			r.Status = string(trace.Running)
+		}
+		rows[i] = r
+	}
+	return err
 }
 
 // reckonMissing has the figures of runs computed that have none stored.
@@ -162,6 +203,7 @@ func (s *Server) filter(q asked) (f store.Filter, err error) {
 	if len(strings.Fields(f.Text))+len(f.Tags) > trace.MaxTags {
 		return f, mistakef("q, tag: at most %d words and tags", trace.MaxTags)
 	}
+	f.Grouped = v.Get("group") == "1"
 	if f.Validity, err = oneOf(v, "verdict", trace.Valid, trace.Doubtful, trace.Invalid); err != nil {
 		return f, err
 	}

@@ -102,6 +102,36 @@ func TestRunsAreSorted(t *testing.T) {
 	}
 }
 
+// The runs of an experiment are one row: the newest of them, without figures.
+func TestRunsAreGrouped(t *testing.T) {
+	s := openStore(t)
+	fill(t, s, 60) // each other one in experiments ab-0 to ab-3
+	h := (&Server{Runs: s}).Handler()
+	found := listed(t, h, "group=1&limit=1000")
+	if found.Total != 34 || found.Runs != 60 || found.Stored != 60 || len(found.Rows) != 34 {
+		t.Fatalf("%d rows of %d runs", found.Total, found.Runs)
+	}
+	groups := map[string]view.RunGroup{}
+	for _, r := range found.Rows {
+		if (r.Group != nil) != (r.Experiment != "") {
+			t.Fatalf("%+v", r)
+		}
+		if r.Group == nil {
+			continue
+		}
+		groups[r.Group.Name] = *r.Group
+		if r.Name != r.Experiment || len(r.Figures) > 0 || r.Validity != "" || r.Load != "" || r.Model != "" || r.Records != 2*r.Group.Runs {
+			t.Errorf("%+v", r)
+		}
+	}
+	if g, want := groups["ab-1"], (view.RunGroup{Name: "ab-1", Runs: 8, Valid: 7, Doubtful: 1, Loads: 8, Models: 3}); g != want {
+		t.Errorf("%+v, want %+v", g, want)
+	}
+	if some := listed(t, h, "group=1&verdict=doubtful&limit=1000"); some.Total != 8 || some.Runs != 9 {
+		t.Errorf("%d rows of %d runs", some.Total, some.Runs)
+	}
+}
+
 // checkOrder wants the runs without a figure behind the others.
 func checkOrder(t *testing.T, name string, rows []view.Row, order func(a, b float64) bool) {
 	t.Helper()
@@ -167,7 +197,7 @@ func TestQuestionsThatCannotBe(t *testing.T) {
 // An empty store has lists without anything, and no null.
 func TestAnEmptyStoreIsAnswered(t *testing.T) {
 	w := get((&Server{Runs: openStore(t)}).Handler(), "runs")
-	want := `{"total":0,"stored":0,"offset":0,"rows":[],"models":[],"tags":[],"experiments":[],"loads":[]}` + "\n"
+	want := `{"total":0,"runs":0,"stored":0,"offset":0,"rows":[],"models":[],"tags":[],"experiments":[],"loads":[]}` + "\n"
 	if diff := cmp.Diff(want, w.Body.String()); diff != "" {
 		t.Error(diff)
 	}
@@ -182,7 +212,7 @@ func BenchmarkRuns(b *testing.B) {
 	fill(b, s, 10_000)
 	h := (&Server{Runs: s}).Handler()
 	for _, query := range []url.Values{
-		{}, {"q": {"qwen release"}}, {"sort": {"-ttft.p99"}}, {"sort": {"name"}, "limit": {"1000"}}, {"load": {"poisson 17"}}, {"tag": {"release"}}, {"offset": {"9950"}},
+		{}, {"group": {"1"}}, {"q": {"qwen release"}}, {"sort": {"-ttft.p99"}}, {"sort": {"name"}, "limit": {"1000"}}, {"load": {"poisson 17"}}, {"tag": {"release"}}, {"offset": {"9950"}},
 	} {
 		b.Run("?"+query.Encode(), func(b *testing.B) {
 			for b.Loop() {

@@ -58,8 +58,7 @@ func (s *Server) known(q asked, k *view.Known) (err error) {
 	if k.Figures, stored, err = s.Runs.Figures(l.ID, metrics.Pitot, metrics.Version); err != nil {
 		return err
 	}
-	sure := l.Validity == trace.Valid || l.Validity == "" || l.Records == 0
-	if (!stored || !sure) && l.Status != trace.Running && small(s.Runs, l, quickWeight) {
+	if (!stored || l.Records > 0) && l.Status != trace.Running && small(s.Runs, l, quickWeight) {
 		return s.summed(k, !stored)
 	}
 	if stored && l.Failed <= 0 {
@@ -91,7 +90,7 @@ func (s *Server) summed(k *view.Known, figures bool) error {
 	}
 	if k.Tool == "" {
 		sum := metrics.Summarize(t, metrics.Options{})
-		k.Service, k.Failures = &sum.Service, sum.Requests.Classes
+		k.Summary, k.Service, k.Failures = &sum, &sum.Service, sum.Requests.Classes
 	}
 	return nil
 }

@@ -40,6 +40,8 @@ var pages = map[string]string{
 	"experiment":  "#/experiments/slower",
 	"note":        "#/note?run=slower",
 	"searches":    "#/searches",
+	"missed":      "#/runs/missed",
+	"unfound":     "#/searches/nothing",
 	"sweep":       "#/searches/loads",
 	"capacity":    "#/searches/cap",
 	"conform":     "#/conform",
@@ -163,6 +165,91 @@ func TestKeyboard(t *testing.T) {
 	p.keys("g")
 	p.keys("r")
 	p.until(`location.hash === '#/runs'`)
+}
+
+// The page of a run begins with its verdict, the share that met the objectives, in red where it is small, and six figures.
+func TestTheFirstScreenOfARun(t *testing.T) {
+	w := stored(t)
+	address := w.ui(t)
+	p := newTab(t, launch(t))
+	p.as(looks[0])
+	p.open(address + "#/runs/missed")
+	p.reads("0.0 % of the requests met TTFT ≤ 1ms, TPOT ≤ 12ms")
+	p.until(`document.querySelector('main .met.bad')`)
+	p.reads("of the steady state")
+	if n := eval[int](p, `[...document.querySelectorAll('section[aria-label="Main figures"] dd')].filter(e => e.getBoundingClientRect().bottom < innerHeight / 2).length`); n != 6 {
+		t.Errorf("%d figures in the upper half of the window", n)
+	}
+}
+
+// The runs of a search are one row of the list, which leads to the search, and to its runs.
+func TestRunsOfASearchAreOneRow(t *testing.T) {
+	w := stored(t)
+	address := w.ui(t)
+	p := newTab(t, launch(t))
+	p.as(looks[0])
+	p.open(address + "#/runs")
+	p.until(`document.querySelector('main tbody a[href="#/searches/cap"]')`)
+	if got := eval[string](p, `document.querySelector('main tbody').innerText`); strings.Contains(got, "cap/1") || !strings.Contains(got, "capacity search") {
+		t.Error(got)
+	}
+	p.run(chromedp.Evaluate[chromedp.Void](`document.querySelector('main tbody a[href="#/runs?experiment=cap"]').click()`))
+	p.until(`document.querySelector('main tbody')?.innerText.includes('cap/1')`)
+	p.open(address + "#/runs?sort=-tpot.mean") // single runs, since a figure of each sorts them
+	p.until(`document.querySelector('main tbody')?.innerText.includes('cap/1')`)
+}
+
+// A search that found nothing is no success, and shows what it measured instead of empty charts.
+func TestASearchThatFoundNothing(t *testing.T) {
+	w := stored(t)
+	address := w.ui(t)
+	p := newTab(t, launch(t))
+	p.open(address + "#/searches/nothing")
+	p.reads("nothing found")
+	p.reads("Measured at 1 in flight")
+	if text := p.text(); strings.Contains(text, "✓") || eval[int](p, `document.querySelectorAll('main figure').length`) > 0 {
+		t.Error(text)
+	}
+	p.open(address + "#/searches")
+	p.reads("nothing found")
+}
+
+// On a phone a comparison shows each change and its verdict without being scrolled sideways.
+func TestAComparisonOnAPhone(t *testing.T) {
+	w := stored(t)
+	address := w.ui(t)
+	p := newTab(t, launch(t))
+	for _, l := range looks[2:] {
+		p.as(l)
+		p.open(address + "#/compare?run=slower")
+		p.until(`document.querySelectorAll('main td.change').length > 5`)
+		if n := eval[int](p, `[...document.querySelectorAll('main td.change, main td.verdict')].filter(e => e.getBoundingClientRect().right > innerWidth).length`); n > 0 {
+			t.Errorf("%s: %d changes and verdicts are out of the window", l, n)
+		}
+	}
+}
+
+// overlaps are texts of charts that lie over each other.
+const overlaps = `[...document.querySelectorAll('main svg')].flatMap(svg => {
+	const all = [...svg.querySelectorAll('text')].map(e => [e.textContent, e.getBoundingClientRect()])
+	return all.flatMap(([a, r], i) => all.slice(i + 1).filter(([, s]) => r.left < s.right - 1 && s.left < r.right - 1 && r.top < s.bottom - 3 && s.top < r.bottom - 3).map(([b]) => a + ' | ' + b))
+}).join('\n')`
+
+// Labels of charts do not lie over each other, wide or narrow.
+func TestLabelsKeepClearOfEachOther(t *testing.T) {
+	w := stored(t)
+	address := w.ui(t)
+	p := newTab(t, launch(t))
+	for _, l := range []look{looks[0], looks[2]} {
+		p.as(l)
+		for _, page := range []string{"#/searches/cap", "#/searches/loads", "#/compare?run=slower"} {
+			p.open(address + page)
+			p.until(`document.querySelector('main svg text')`)
+			if got := eval[string](p, overlaps); got != "" {
+				t.Errorf("%s of %s:\n%s", l, page, got)
+			}
+		}
+	}
 }
 
 // Tags are written where that is allowed, and stay texts.

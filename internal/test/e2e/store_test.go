@@ -5,6 +5,7 @@ package e2e
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -64,6 +65,8 @@ func (w *world) fill(t *testing.T) {
 	w.pitot(t, "sweep", "-q", "--profile", "small-chat", "--concurrency", "1..16x4", "--requests", "60", "--repeats", "2", "--name", "loads")
 	w.pitot(t, "capacity", "-q", "--slo", "ttft.p99=500ms,tpot.p95=30ms", "--no-model", "--budget", "2m", "--precision", "20%", "--name", "cap", "--",
 		"--input-len", "200", "--output-len", "60")
+	w.pitot(t, "sim", "-n", "200", "--rate", "20", "--slo", "ttft=1ms,tpot=12ms", "--name", "missed")
+	w.undecided(t, "capacity", "-q", "--slo", "ttft.p99=1ms", "--no-model", "--budget", "1m", "--name", "nothing", "--", "--input-len", "200", "--output-len", "60")
 	address, _ := w.start(t, regexp.MustCompile(`http://\S+`), "serve", "--addr", "127.0.0.1:0", "--model", hostile)
 	w.pitot(t, "bench", "-q", "--url", address, "--tokenizer", "none", "-n", "20", "--rate", "40", "--output-len", "8", "--name", "hostile "+hostile)
 	for name, text := range map[string]string{"pasted.md": noteOf("", ""), "hostile.md": noteOf(hostile+" \x1b[31m\u202e\x00", strings.Repeat("wide ", 2000))} {
@@ -119,6 +122,15 @@ func (w *world) pitot(t *testing.T, args ...string) string {
 		t.Fatalf("pitot %s: %v\n%s", strings.Join(args, " "), err, errs.String())
 	}
 	return out.String()
+}
+
+// undecided runs a command line that ends without an answer: exit status 4.
+func (w *world) undecided(t *testing.T, args ...string) {
+	t.Helper()
+	var exit *exec.ExitError
+	if err := w.command(args...).Run(); !errors.As(err, &exit) || exit.ExitCode() != 4 {
+		t.Fatalf("pitot %s: %v", strings.Join(args, " "), err)
+	}
 }
 
 // ui starts pitot ui, which ends with the test, and returns its address.

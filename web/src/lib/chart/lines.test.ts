@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { clock, extent, lineText, aligned, logLabels, logTicks, positive, tickLabels } from './lines.ts'
+import { clock, extent, lineText, aligned, logLabels, logTicks, positive, tickLabels, timeLabels } from './lines.ts'
 
 test('lines with places of their own share one axis', () => {
   expect(aligned([0, 1], [{ name: 'a', y: [1, null] }])).toEqual([[0, 1], [1, null]])
@@ -27,6 +27,21 @@ test('ticks of a logarithmic axis have their units', () => {
   expect(logLabels([0.0009, 0.001, 0.002, 0.01, 1], 's', 200)).toEqual([null, '1\u00a0ms', null, '10\u00a0ms', '1\u00a0s'])
   expect(logLabels([0.001, 0.002, 0.003, 0.005, 0.01], 's', 600)).toEqual(['1\u00a0ms', '2\u00a0ms', null, '5\u00a0ms', '10\u00a0ms'])
   expect(logLabels([0.002, 0.003, 0.004], 's', 600)).toEqual(['2\u00a0ms', '3\u00a0ms', '4\u00a0ms'])
+})
+
+test('labels of a logarithmic axis do not lie over each other', () => {
+  const ticks = [0.007, 0.008, 0.009, 0.01, 0.02]
+  const of = (room: number) => logLabels(ticks, 's', room).map((text) => text?.replace('\u00a0', ' ') ?? '')
+  expect(of(600)).toEqual(['7 ms', '8 ms', '9 ms', '10 ms', '20 ms'])
+  expect(of(240)).toEqual(['7 ms', '', '', '10 ms', '20 ms'])
+  expect(of(10)).toEqual(['', '', '', '10 ms', ''])
+})
+
+test('an axis of time has its unit', () => {
+  const of = (ticks: number[], step: number, until: number) => timeLabels(ticks, step, until).map((text) => text.replace('\u00a0', ' '))
+  expect(of([0, 0.5], 0.5, 2)).toEqual(['0.0 s', '0.5 s'])
+  expect(of([0, 100], 100, 600)).toEqual(['0 s', '100 s'])
+  expect(of([0, 1800, 5400], 1800, 7200)).toEqual(['0:00 min', '30:00 min', '1:30:00 h'])
 })
 
 test.each([

@@ -95,14 +95,27 @@ export function logTicks(low: number, high: number): number[] {
   return found
 }
 
-/** Labels of a logarithmic axis: ones, twos and fives where there is room, each with its unit. */
+/** The least room between two labels of an axis, and the width of a letter, in pixels. */
+const apart = 8
+const letter = 6
+
+/** Labels of a logarithmic axis: ones, twos and fives where there is room, each with its unit; none lies over another. */
 export function logLabels(ticks: number[], unit: string, room: number): (string | null)[] {
   const decades = ticks.length > 1 ? Math.log10(ticks[ticks.length - 1]! / ticks[0]!) : 1
-  const wanted = decades < 0.7 ? [1, 2, 3, 4, 5, 6, 7, 8, 9] : room / decades > 150 ? [1, 2, 5] : [1]
-  return ticks.map((v) => {
-    const digit = Math.round(v / 10 ** Math.floor(Math.log10(v) + 1e-9))
-    return wanted.includes(digit) ? label(v, unit) : null
-  })
+  const wanted = decades < 0.7 ? [1, 2, 3, 4, 5, 6, 7, 8, 9] : room / decades > 120 ? [1, 2, 5] : [1]
+  const digits = ticks.map((v) => Math.round(v / 10 ** Math.floor(Math.log10(v) + 1e-9)))
+  const places = ticks.map((v) => (room * Math.log10(v / ticks[0]!)) / decades)
+  const texts: (string | null)[] = ticks.map(() => null)
+  // The rounder a number is, the sooner it has its label.
+  for (const round of [[1], [2, 5], [3, 4, 6, 7, 8, 9]])
+    ticks.forEach((v, i) => {
+      const digit = digits[i]!
+      if (!round.includes(digit) || !wanted.includes(digit)) return
+      const text = label(v, unit)
+      const near = texts.some((other, k) => other !== null && Math.abs(places[k]! - places[i]!) < (letter * (other.length + text.length)) / 2 + apart)
+      if (!near) texts[i] = text
+    })
+  return texts
 }
 
 function label(v: number, unit: string): string {
@@ -126,6 +139,12 @@ export const wholeSteps = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].flatMap((e) => [1, 2, 5
 
 /** From this length on an axis of time is labelled as a clock. */
 export const clockFrom = 600
+
+/** Labels of an axis of time in seconds, with their unit; a long one is a clock. */
+export function timeLabels(ticks: number[], step: number, until: number): string[] {
+  if (until <= clockFrom || step < 1) return tickLabels(ticks, step, { factor: 1, unit: 's' }).map((text) => withUnit(text, 's'))
+  return ticks.map((v) => withUnit(clock(v), Math.abs(v) < 3600 ? 'min' : 'h'))
+}
 
 /** Seconds as a clock: 2:05, 1:02:05. */
 export function clock(seconds: number): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { axisOf, nearest, placeOf, rangeText, ticksOf, withRoom } from './scatter.ts'
+import { axisOf, nearest, placeOf, rangeText, stacked, ticksOf, withRoom } from './scatter.ts'
 
 // Numbers and units have a no-break space between them.
 const plain = (text: string): string => text.replaceAll('\u00a0', ' ')
@@ -47,9 +47,15 @@ describe('ticks', () => {
 describe('labels', () => {
   it('are left out where they would touch another one or a point', () => {
     const box = (x: number, y = 0) => ({ x, y, width: 20 })
-    expect(withRoom([box(0), box(10), box(30), box(10, 20)], 11, [])).toEqual([true, false, true, true])
+    expect(withRoom([box(0), box(10), box(30), box(24), box(10, 20)], 11, [])).toEqual([true, false, true, false, true])
+    expect(withRoom([box(0)], 11, [], [box(15)])).toEqual([false])
     expect(withRoom([box(0)], 11, [{ x: 10, y: 2 }])).toEqual([false])
   })
+})
+
+it('names that would lie over an earlier one move below it', () => {
+  const box = (x: number, y = 0) => ({ x, y, width: 20 })
+  expect(stacked([box(0), box(10), box(15, 5), box(40)], 13).map((b) => b.y)).toEqual([0, 13, 26, 0])
 })
 
 it('the nearest point is within reach', () => {

@@ -116,21 +116,35 @@ function logTicks(a: Axis, wanted: number, unit: string): Tick[] {
 }
 
 /** A text at a place, in pixels. */
-interface Box {
+export interface Box {
   x: number
   y: number
   width: number
 }
 
-/** Which of some texts of one line have room without touching another, or a point. */
-export function withRoom(boxes: Box[], height: number, points: { x: number; y: number }[]): boolean[] {
-  const taken: Box[] = []
+/** The least room between two texts beside each other: less reads as one. */
+const apart = 6
+
+/** Which of some texts of one line have room without touching another, one of those that are there, or a point. */
+export function withRoom(boxes: Box[], height: number, points: { x: number; y: number }[], there: Box[] = []): boolean[] {
+  const taken = [...there]
   return boxes.map((b) => {
-    const hits = (x: number, y: number, w: number): boolean => b.x < x + w + 2 && x < b.x + b.width + 2 && Math.abs(b.y - y) < height
-    const free = !taken.some((o) => hits(o.x, o.y, o.width)) && !points.some((p) => hits(p.x - 3, p.y, 6) && Math.abs(p.y - b.y) < height * 0.6)
+    const hits = (x: number, y: number, w: number, room: number): boolean => b.x < x + w + room && x < b.x + b.width + room && Math.abs(b.y - y) < height
+    const free = !taken.some((o) => hits(o.x, o.y, o.width, apart)) && !points.some((p) => hits(p.x - 3, p.y, 6, 2) && Math.abs(p.y - b.y) < height * 0.6)
     if (free) taken.push(b)
     return free
   })
+}
+
+/** Texts of one line where each has room: one that would lie over an earlier one moves below it. */
+export function stacked(boxes: Box[], height: number): Box[] {
+  const taken: Box[] = []
+  for (const b of boxes) {
+    const at = { ...b }
+    for (let over: Box | undefined; (over = taken.find((o) => at.x < o.x + o.width && o.x < at.x + at.width && Math.abs(at.y - o.y) < height)); ) at.y = over.y + height
+    taken.push(at)
+  }
+  return taken
 }
 
 /** The index of the nearest of some points, or -1 if none is within reach. */

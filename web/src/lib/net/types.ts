@@ -9,6 +9,18 @@ export interface Hello {
   words: Record<string, string>;
 }
 
+export interface RunGroup {
+  name: string;
+  kind: string;
+  status: string;
+  runs: number;
+  valid: number;
+  doubtful: number;
+  invalid: number;
+  loads: number;
+  models: number;
+}
+
 export interface Row {
   id: string;
   name: string;
@@ -30,10 +42,12 @@ export interface Row {
   tags: string[];
   remark: string;
   figures: Record<string, number>;
+  group: RunGroup | null;
 }
 
 export interface Runs {
   total: number;
+  runs: number;
   stored: number;
   offset: number;
   rows: Row[];
@@ -77,7 +91,15 @@ export interface Progress {
 export interface Verdict {
   validity: string;
   headline: string;
-  reasons: string[];
+  causes: string[];
+  remedy: string;
+  effects: string;
+}
+
+export interface Said {
+  label: string;
+  text: string;
+  tone: string;
 }
 
 export interface Figure {
@@ -91,6 +113,14 @@ export interface Figure {
   doubt: string;
   low: number | null;
   high: number | null;
+}
+
+export interface Brief {
+  of: string;
+  met: string;
+  met_share: number | null;
+  judged: Said[];
+  figures: Figure[];
 }
 
 export interface Requests {
@@ -149,6 +179,7 @@ export interface Command {
 export interface Run {
   row: Row;
   verdict: Verdict;
+  brief: Brief;
   seconds: number | null;
   lasts: number | null;
   figures: Figure[];
@@ -320,12 +351,6 @@ export interface Refused {
   values: string[];
 }
 
-export interface Said {
-  label: string;
-  text: string;
-  tone: string;
-}
-
 export interface ComparedRun {
   id: string;
   name: string;
@@ -458,6 +483,7 @@ export interface LegRun {
 
 export interface Leg {
   position: number;
+  number: number;
   turn: number;
   attempt: number;
   letter: string;
@@ -517,6 +543,7 @@ export interface SearchRow {
   name: string;
   kind: string;
   status: string;
+  end: string;
   started: string;
   model: string;
   url: string;
@@ -666,6 +693,7 @@ export interface Prediction {
 export interface Predicted {
   load: string;
   measured: PredictedRun[];
+  left_out: string;
   predictions: Prediction[];
 }
 

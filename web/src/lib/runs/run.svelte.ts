@@ -15,6 +15,8 @@ const settled = 250
 const second = 1000
 /** A run in progress without events for so long is asked for. */
 const silent = 3 * second
+/** How often a run that has ended without a verdict is asked for one, at most once a second. */
+const patience = 20
 
 export class WatchedRun {
   run: Run | null = $state.raw(null)
@@ -35,6 +37,7 @@ export class WatchedRun {
   #stop: (() => void) | null = null
   #asking = false
   #again = false
+  #unjudged = 0
 
   constructor(readonly id: string) {
     this.path = 'runs/' + encodeURIComponent(id)
@@ -113,7 +116,9 @@ export class WatchedRun {
       if (run.row.status !== 'running') this.progress = null
       await this.#askRows()
       if (was && !this.running) this.rows = await this.#ask({ most: mostRows })
-      if (!this.unfinished) {
+      // A run is stored as complete before it is judged: its verdict comes a moment later.
+      const judged = run.row.validity !== '' || this.#unjudged++ >= patience
+      if (!this.unfinished && judged) {
         this.#stop?.()
         return
       }
