@@ -57,7 +57,7 @@ func TestAPlanIsTheRunAgain(t *testing.T) {
 	t.Chdir(t.TempDir())
 	server, taken := recorder(t)
 	for _, line := range []string{
-		"bench -q --url URL -n 6 -c 2 --seed 3 --output-len 2 --prefix-len 4 --header X-Plain=yes --body {\"temperature\":0}",
+		"bench -q --url URL -n 6 -c 2 --seed 3 --output-len 2 --prefix-len 4 --warmup 2 --header X-Plain=yes --body {\"temperature\":0}",
 		"bench -q --url URL -n 5 --rate 500 --mix weight=2 --mix|workload=chat turns=2 think=1ms output-len=2 --output-len= --warmup 1",
 		"bench -q --url URL -n 4 --tenant|name=a rate=300 workload=chat turns=1 output-len=2 --tenant|name=b rate=100 input-len=9 output-len=2 --warmup 0",
 		"vllm bench serve --base-url URL --num-prompts 5 --random-input 9 --random-output 2 --seed 4 --num-warmups 1 --disable-tqdm --temperature 0.5",

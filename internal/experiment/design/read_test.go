@@ -232,7 +232,7 @@ fail_if: [ttfx > 1]
 		`1:7: name "a/b": must not contain / \ * ? or [, which name runs and files`,
 		`2:1: variant: unknown field, did you mean "variants"?`,
 		`4:3: server.comand: unknown field, did you mean "command"?`,
-		`5:8: server.url "localhost:8000": must begin with http:// or https://`,
+		`5:8: server.url "localhost:8000": must begin with http:// or https://; write http://localhost:8000`,
 		`8:19: variants[0].server.image: does not go with profile and engine: a variant is the embedded engine, or a server`,
 		`9:9: variants[1].name "one": names two variants`,
 		`10:10: variants[1].flags "5x": must be flags such as --max-concurrency 32`,

@@ -102,11 +102,11 @@ func showServers(line func(name, value string), run trace.Run) {
 			case isVariable && environment.Idle(variable), !f.Main && strings.HasPrefix(f.Name, "package."):
 				hidden++
 			default:
-				line(side+" "+plain.Line(f.Name), f.Value)
+				line(plain.Line(side+" "+f.Name), f.Value)
 			}
 		}
 		if hidden > 0 {
-			line(side+" others", fmt.Sprintf("%d more in packages and variables (runs export has all)", hidden))
+			line(plain.Line(side)+" others", fmt.Sprintf("%d more in packages and variables (runs export has all)", hidden))
 		}
 	}
 }
