@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/cli/comparing"
-
 	"github.com/pitot-bench/pitot/internal/cli/ui"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
@@ -96,7 +94,7 @@ func watchTwice(sess *session.Session, say func()) (context.Context, <-chan stru
 
 func (x *experimentRunner) deps(handle func(experiment.Event)) experiment.Deps {
 	return experiment.Deps{
-		Measure: x.measure, Start: x.start, Keep: x.keep, Observed: x.observe, Void: x.void, OnEvent: handle, Now: time.Now, Space: x.space, Log: x.log, Port: x.freePort, Options: x.options,
+		Measure: x.measure, Start: x.start, Keep: x.keep, Observed: x.observe, Void: x.void, OnEvent: handle, Now: time.Now, Space: x.space, Log: func(l *experiment.Leg) string { return comparing.LogFile(x.journal, l) }, Port: x.freePort, Options: x.options,
 	}
 }
 
@@ -182,15 +180,6 @@ func (x *experimentRunner) space() error {
 	return nil
 }
 
-// log is the file for the output of a server.
-func (x *experimentRunner) log(l *experiment.Leg) string {
-	try := ""
-	if l.Attempt > 1 {
-		try = fmt.Sprintf("-try-%d", l.Attempt)
-	}
-	return filepath.Join(x.journal.Folder, "logs", fmt.Sprintf("leg-%03d%s-%s.log", x.journal.Number(l), try, fileName(l.Variant)))
-}
-
 // unfinished says how to go on with an experiment that did not end.
 func (x *experimentRunner) unfinished(err error) error {
 	if errors.Is(err, store.ErrExperimentChanged) {
@@ -241,22 +230,11 @@ func (x *experimentRunner) report(out *experiment.Outcome) error {
 	}
 	plots, err := note.write(x.sess)
 	errs := []error{err}
-	errs = append(errs, printOutcome(x.sess, x.journal, out, x.plan.Same(), x.All, lang))
+	errs = append(errs, comparing.PrintOutcome(x.sess, x.journal, out, x.plan.Same(), x.All))
 	if err == nil {
 		fmt.Fprintln(x.sess.Stdout, lang.Word("experiment.next-note", "note", plain.Line(session.FromHere(note.Output)), "plots", plots))
 	}
 	fmt.Fprintln(x.sess.Stdout, lang.Word("experiment.next-all", "notes", comparison.Further(out.Whole()), "command", "pitot compare "+shell.Quote(x.plan.Name)+x.storeFlag()))
 	fmt.Fprintln(x.sess.Stdout, comparison.Closing(out.Whole(), lang))
 	return errors.Join(append(errs, x.Write(out.Comparison, lang), verdictOf(out.Comparison.Gates))...)
-}
-
-// fileName is text as part of a file's name.
-func fileName(text string) string {
-	out := []rune(text)
-	for i, r := range out {
-		if r < '-' || r > 'z' || r == '/' || r == '\\' || r == ':' {
-			out[i] = '-'
-		}
-	}
-	return cmp.Or(string(out[:min(len(out), 60)]), "-")
 }

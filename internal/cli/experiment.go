@@ -15,7 +15,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -302,7 +301,7 @@ func (c *experimentStatusCmd) show(sess *session.Session, all []*experiment.Jour
 	case c.Name == "":
 		return comparing.List(sess.Stdout, all, lang)
 	}
-	return errors.Join(comparing.Status(sess.Stdout, all[0], lang), printOrphans(sess, all[0], lang))
+	return errors.Join(comparing.Status(sess.Stdout, all[0], lang), comparing.PrintOrphans(sess, all[0]))
 }
 
 // compileLoad compiles a command line that makes one run.

@@ -19,7 +19,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/plain"
-	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
@@ -76,7 +75,7 @@ func (c *experimentFlags) clearServers(sess *session.Session, s *store.Store, j 
 	o := server.Options{Secrets: sess.Secrets, Dial: sess.Dial, Hurry: ctx.Done()}
 	var errs []error
 	gone := false
-	for _, l := range orphanServers(j) {
+	for _, l := range comparing.Orphans(j) {
 		there, what, err := server.Leftover(ctx, *l.Handle, o)
 		text := sess.Words().Say(what)
 		switch {
@@ -107,35 +106,6 @@ func (c *experimentFlags) clearServers(sess *session.Session, s *store.Store, j 
 		errs = append(errs, errInterrupted)
 	}
 	return errors.Join(errs...)
-}
-
-// orphanServers are the legs of an experiment with servers that were started on this machine, and not seen to end.
-func orphanServers(j *experiment.Journal) (legs []*experiment.Leg) {
-	for _, l := range j.Legs {
-		if l.Handle != nil && l.Handle.Machine == proc.Host() {
-			legs = append(legs, l)
-		}
-	}
-	return legs
-}
-
-// printOrphans says which servers an experiment that is not under way has left running.
-func printOrphans(sess *session.Session, j *experiment.Journal, lang *words.Language) error {
-	if j.Status == experiment.Running {
-		return nil
-	}
-	ctx, release := sess.UntilInterrupt(context.Background())
-	defer release()
-	for _, l := range orphanServers(j) {
-		there, what, err := server.Leftover(ctx, *l.Handle, server.Options{Secrets: sess.Secrets, Dial: sess.Dial})
-		if err != nil {
-			return err
-		}
-		if there {
-			fmt.Fprintln(sess.Stdout, lang.Word("experiment.left-running", "what", what, "command", "pitot experiment resume "+shell.Quote(j.Name)+" --yes"))
-		}
-	}
-	return nil
 }
 
 // loadForResume is the journal of an experiment that can go on, and when it was stored.

@@ -1,37 +1,13 @@
 package cli
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/pitot-bench/pitot/internal/cli/comparing"
-
-	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
-
-// printOutcome writes the comparison with its confirmation, how the experiment ended, and its cost: of the comparison
-// the last screen, or all.
-func printOutcome(sess *session.Session, j *experiment.Journal, out *experiment.Outcome, same, all bool, lang *words.Language) error {
-	whole, write := out.Whole(), comparison.Brief
-	o := comparison.Options{Lang: lang}
-	if same {
-		o.Advice = comparing.Worthwhile(j, whole, lang)
-	}
-	if sess.Columns != nil {
-		o.Width, o.Color = sess.Columns(), sess.Colors()
-	}
-	if all {
-		write = comparison.Text
-	}
-	err := write(sess.Stdout, whole, o)
-	fmt.Fprintln(sess.Stdout)
-	return errors.Join(err, comparing.Ending(sess.Stdout, j, lang, all))
-}
 
 // adviceOn says after an A/A experiment which comparison is worth making.
 func (v variants) adviceOn(sess *session.Session, c compare.Comparison, lang *words.Language) (advice []string) {

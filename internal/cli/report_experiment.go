@@ -53,7 +53,7 @@ func reportExperiment(sess *session.Session, j *experiment.Journal, dialect stri
 	if err != nil {
 		return err
 	}
-	err = printOutcome(sess, j, out, e.Same(), true, sess.Words())
+	err = comparing.PrintOutcome(sess, j, out, e.Same(), true)
 	fmt.Fprintln(sess.Stdout, comparison.Closing(out.Whole(), sess.Words()))
 	return err
 }

@@ -99,7 +99,7 @@ func (t *toolRun) make(sess *session.Session) error {
 	printHealth(sess, made.Summary.Health)
 	err = ended(view, made, err, reported, t.requireValid)
 	if none := inWords(t.Front, made.Unanswered()); none != nil && err == nil { // by that tool's rules no failure
-		view.Printf("pitot: %s", indent(none.Error()))
+		view.Print("pitot: " + indent(none.Error()))
 	}
 	return err
 }

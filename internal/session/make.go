@@ -63,7 +63,7 @@ func (s *Session) Make(l experiment.VariantLoad, o Options) (Made, error) {
 			_ = s.Handle(e)
 		}
 	}
-	if deps, err = s.fleet.Into(deps, l.Spec.Target.Simulated, func(line string) { view.Printf("%s", line) }); err != nil {
+	if deps, err = s.fleet.Into(deps, l.Spec.Target.Simulated, view.Print); err != nil {
 		return Made{}, err
 	}
 	defer view.End()

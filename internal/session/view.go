@@ -2,7 +2,6 @@ package session
 
 import (
 	"cmp"
-	"fmt"
 	"runtime"
 	"strings"
 	"time"
@@ -54,25 +53,19 @@ func (s *Session) rewraps() bool {
 	return !cuts
 }
 
-// Printf writes a line, unless the view is quiet.
-func (v *View) Printf(format string, a ...any) {
-	v.open()
-	if !v.Quiet {
-		v.Console.Print(fmt.Sprintf(format, a...))
-	}
-}
-
 func (v *View) open() {
-	if line := v.Opening; line != "" {
-		v.Opening = ""
-		v.Printf("%s", line)
-	}
+	line := v.Opening
+	v.Opening = ""
+	v.Print(line)
 }
 
 // Print writes a line, unless the view is quiet or the line empty.
 func (v *View) Print(line string) {
-	if line != "" {
-		v.Printf("%s", line)
+	if line == "" {
+		return
+	}
+	if v.open(); !v.Quiet {
+		v.Console.Print(line)
 	}
 }
 

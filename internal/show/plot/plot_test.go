@@ -380,7 +380,7 @@ func TestServed(t *testing.T) {
 	if texts := svgTexts(t, gaps.Bytes()); !slices.Contains(texts, "25 ms ≤ ITL < 50 ms") {
 		t.Errorf("%q", texts)
 	}
-	if texts := svgTexts(t, tokens.Bytes()); !slices.Contains(texts, "提示与输出 token 数之和") {
+	if texts := svgTexts(t, tokens.Bytes()); !slices.Contains(texts, "提示词与输出 token 数之和") {
 		t.Errorf("%q", texts)
 	}
 	if Gaps(io.Discard, words.In("en"), nil, [2]float64{}) == nil || Tokens(io.Discard, words.In("en"), nil) == nil {
