@@ -20,7 +20,7 @@ import (
 // noteCmd is `pitot note`.
 type noteCmd struct {
 	Output string `short:"o" placeholder:"FILE" help:"File of the note; its plots go into a folder of the same name. Default: note.md; with --short standard output."`
-	Short  bool   `help:"Write the short note for a pull request, without plots: what pitot compare writes for --summary."`
+	Short  bool   `help:"Write the short note for a pull request, without plots, as experiments and comparisons write their summaries."`
 	PNG    bool   `name:"png" help:"Draw the plots as PNG, for places that show no SVG."`
 	Force  bool   `help:"Overwrite an existing note."`
 	Title  string `placeholder:"TEXT" help:"Title of the note. Default: the names of the variants."`

@@ -456,7 +456,7 @@ func TestAStallIsNamed(t *testing.T) {
 		if notes := s.StallNotes(); len(notes) != 1 {
 			t.Errorf("%v", notes)
 		}
-		if v := s.Health.Verdict; len(v.Reasons) != 1 || v.Reasons[0].Code != "verdict.stalled" || math.Abs(s.Unstalled.Chance.Length-0.9) > 0.02 {
+		if v := s.Health.Verdict; !onlyStalled(v) || math.Abs(s.Unstalled.Chance.Length-0.9) > 0.02 {
 			t.Errorf("%v, %+v", v, s.Unstalled)
 		}
 	})
@@ -477,8 +477,15 @@ func TestARecompilationUnderLoadIsNamed(t *testing.T) {
 			t.Fatalf("%+v", s.Standstills)
 		}
 		v, u := s.Health.Verdict, s.Unstalled
-		if len(v.Reasons) != 1 || v.Reasons[0].Code != "verdict.stalled" || u.Touched != 4 || u.Service.TTFT.Max > 0.03 || math.Abs(u.Chance.Rate*0.055/4-1) > 0.05 {
+		if !onlyStalled(v) || u.Touched != 4 || u.Service.TTFT.Max > 0.03 || math.Abs(u.Chance.Rate*0.055/4-1) > 0.05 {
 			t.Errorf("%v, %+v, %v", v, u, s.Rates)
 		}
 	})
+}
+
+// onlyStalled reports whether streams that stood still are the only reason of a verdict, but for pauses of the
+// garbage collector, which are not in virtual time.
+func onlyStalled(v trace.Verdict) bool {
+	rest := slices.DeleteFunc(slices.Clone(v.Reasons), func(m plan.Message) bool { return m.Code == "verdict.collector-paused" })
+	return len(rest) == 1 && rest[0].Code == "verdict.stalled"
 }

@@ -61,7 +61,7 @@ func TestSettingsChangeThePace(t *testing.T) {
 		`{"drift":{"change":"-4%"},"stalls":{"length":"2s"}}`:     `1% 2% -4% 1m0s true 10s 2s`,
 		`{"start_spread":0,"stalls":{"every":"exponential(5s)"}}`: `1% 0% 3% 1m0s true exponential(5s) 1s`,
 		`{"stalls":{"every":"1s"}}`:                               `stalls.length 1s: must be below stalls.every (1s)`,
-		`{"drift":{"over":"soon"},"slower":-1}`:                   `drift.over: "soon": must be a time such as 30s`,
+		`{"drift":{"over":"soon"},"slower":-1}`:                   `drift.over: "soon": must be a time such as 30s, 10m or 1h30m`,
 		`{"slower":-1,"start_spread":1}`: `slower -100%: must be from -90% to 1000%; ` +
 			`start_spread 100%: must be from 0 to 20%`,
 		`{"drift":{"chnge":"3%"}}`:    `drift.chnge: unknown field, did you mean "change"?`,

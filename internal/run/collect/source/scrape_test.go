@@ -145,15 +145,15 @@ func TestLiveStamps(t *testing.T) {
 				_, _ = fmt.Fprintf(w, "npu_chip_info_power{id=\"0\"} 1 %d\n", time.Now().Add(-800*ms).UnixMilli())
 			}, Config{Live: live})
 			ctx, cancel := context.WithCancel(t.Context())
-			readings := 0
+			var readings atomic.Int64
 			go func() {
 				time.Sleep(2500 * ms)
-				if readings != want {
-					t.Errorf("live %v: %d readings", live, readings)
+				if n := int(readings.Load()); n != want {
+					t.Errorf("live %v: %d readings", live, n)
 				}
 				cancel()
 			}()
-			_ = x.Collect(ctx, time.Second, func(collect.Reading) { readings++ })
+			_ = x.Collect(ctx, time.Second, func(collect.Reading) { readings.Add(1) })
 		})
 	}
 }
