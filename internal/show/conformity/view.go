@@ -62,7 +62,7 @@ func (t *table) viewClient(i int, r conform.Report) view.ConformClient {
 // viewErrors are the lines of the plot.
 func (t *table) viewErrors(i int, r conform.Report) (lines []view.ConformErrors) {
 	for _, arrivals := range []conform.Arrivals{conform.Lockstep, conform.Spread} {
-		points := errorsByStreams(r, arrivals)
+		points := errorsByStreams(r, arrivals, false)
 		if len(points) == 0 {
 			continue
 		}
@@ -121,17 +121,12 @@ func (t *table) load(c conform.Cell) string {
 }
 
 // Plot draws the error of the clients' P99 ITL by the number of streams, as SVG: a line for each
-// client and way in which tokens arrive.
+// client and way in which tokens arrive. Figures that their clients call void are drawn where there are no others,
+// and the title says so.
 func Plot(w io.Writer, reports []conform.Report, l *words.Language) error {
 	chart := plot.Chart{Title: l.Word("conformity.plot"), X: l.Word("conformity.plot-x"), Y: l.Word("conformity.plot-y")}
-	clients := clientsOf(reports)
-	for i, r := range reports {
-		for _, arrivals := range []conform.Arrivals{conform.Lockstep, conform.Spread} {
-			if spots := errorsByStreams(r, arrivals); spots != nil {
-				name := l.Word("conformity.plot-line", "client", clients[i], "arrivals", string(arrivals), "means", ofMeans(r))
-				chart.Lines = append(chart.Lines, plot.Path{Name: name, Spots: spots})
-			}
-		}
+	if chart.Lines = pathsOf(reports, false, l); chart.Lines == nil {
+		chart.Lines, chart.Title = pathsOf(reports, true, l), chart.Title+": "+l.Word("conformity.void")
 	}
 	if chart.Lines == nil {
 		return errors.New("there is nothing to draw: no client reports a P99 ITL in a cell of streams")
@@ -139,8 +134,22 @@ func Plot(w io.Writer, reports []conform.Report, l *words.Language) error {
 	return chart.Draw(w)
 }
 
+// pathsOf are the lines of a plot, of figures that are void or of the others.
+func pathsOf(reports []conform.Report, void bool, l *words.Language) (paths []plot.Path) {
+	clients := clientsOf(reports)
+	for i, r := range reports {
+		for _, arrivals := range []conform.Arrivals{conform.Lockstep, conform.Spread} {
+			if spots := errorsByStreams(r, arrivals, void); spots != nil {
+				name := l.Word("conformity.plot-line", "client", clients[i], "arrivals", string(arrivals), "means", ofMeans(r))
+				paths = append(paths, plot.Path{Name: name, Spots: spots})
+			}
+		}
+	}
+	return paths
+}
+
 // errorsByStreams are the points of a client, of cells that nothing disturbs.
-func errorsByStreams(r conform.Report, arrivals conform.Arrivals) (spots []plot.Spot) {
+func errorsByStreams(r conform.Report, arrivals conform.Arrivals, void bool) (spots []plot.Spot) {
 	shares := map[int][]float64{}
 	for _, result := range r.Results {
 		c := result.Cell
@@ -148,7 +157,7 @@ func errorsByStreams(r conform.Report, arrivals conform.Arrivals) (spots []plot.
 			continue
 		}
 		for _, f := range result.Figures {
-			if share, ok := f.Relative(); ok && f.Metric == gapsOf(r) && f.Statistic == conform.P99 && !f.Void {
+			if share, ok := f.Relative(); ok && f.Metric == gapsOf(r) && f.Statistic == conform.P99 && f.Void == void {
 				shares[c.Streams] = append(shares[c.Streams], max(least, 100*math.Abs(share)))
 			}
 		}
