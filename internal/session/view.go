@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/run"
@@ -16,7 +17,8 @@ import (
 type View struct {
 	Console *live.Console
 	ViewOptions
-	Opening string          // a line ahead of the first event: what is wrong with a run is found before it
+	Opening string // a line ahead of the first event: what is wrong with a run is found before it
+	opened  sync.Once
 	printed map[string]bool // notes
 	display *live.Display
 }
@@ -53,10 +55,13 @@ func (s *Session) rewraps() bool {
 	return !cuts
 }
 
+// open writes the opening line, before the first other one.
 func (v *View) open() {
-	line := v.Opening
-	v.Opening = ""
-	v.Print(line)
+	v.opened.Do(func() {
+		if v.Opening != "" && !v.Quiet {
+			v.Console.Print(v.Opening)
+		}
+	})
 }
 
 // Print writes a line, unless the view is quiet or the line empty.
