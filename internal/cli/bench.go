@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/alecthomas/kong"
 
@@ -160,7 +161,11 @@ func makeAndReport(sess *session.Session, k *kong.Context, own maker, o *flags.R
 	if err != nil {
 		return usage(err)
 	}
-	b.view.Opening = sess.Say(line)
+	b.view.Opening = sync.OnceFunc(func() {
+		if text := sess.Say(line); text != "" && !o.Quiet {
+			b.view.Console.Print(text)
+		}
+	})
 	end, err := sess.JoinFleet(c.fleet, c.Spec.Target.Simulated)
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"runtime"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/run"
@@ -17,8 +16,7 @@ import (
 type View struct {
 	Console *live.Console
 	ViewOptions
-	Opening string // a line ahead of the first event: what is wrong with a run is found before it
-	opened  sync.Once
+	Opening func()          // called ahead of the first line, any number of times: what is wrong with a run is found before it
 	printed map[string]bool // notes
 	display *live.Display
 }
@@ -55,13 +53,10 @@ func (s *Session) rewraps() bool {
 	return !cuts
 }
 
-// open writes the opening line, before the first other one.
 func (v *View) open() {
-	v.opened.Do(func() {
-		if v.Opening != "" && !v.Quiet {
-			v.Console.Print(v.Opening)
-		}
-	})
+	if v.Opening != nil {
+		v.Opening()
+	}
 }
 
 // Print writes a line, unless the view is quiet or the line empty.
