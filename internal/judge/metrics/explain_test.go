@@ -49,7 +49,7 @@ func TestRemediesAreDocumented(t *testing.T) {
 	}
 }
 
-// Causes come first, what they did to the figures last; without a cause the effect is all that is known.
+// Causes come before effects. Without a known cause the effects are listed as causes.
 func TestExplain(t *testing.T) {
 	verdict := func(codes ...plan.Code) (v trace.Verdict) {
 		for _, c := range codes {
