@@ -89,7 +89,7 @@ func TestTheSamePromptsTwice(t *testing.T) {
 		defer v.serve(t, caching())()
 		bench := func(name, more string) string {
 			v.stdout.Reset()
-			v.Args = append(strings.Fields("bench -q --url http://engine:80 -n 20 -c 2 --output-len 1 --collect none --name "+name+" "+more), "--store", v.store, "--tokenizer", "none")
+			v.Args = append(strings.Fields("bench --all -q --url http://engine:80 -n 20 -c 2 --output-len 1 --collect none --name "+name+" "+more), "--store", v.store, "--tokenizer", "none")
 			if code := Run(v.Session); code != exitOK {
 				t.Fatalf("exit code %d\n%s", code, &v.stderr)
 			}
