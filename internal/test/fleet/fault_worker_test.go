@@ -116,7 +116,7 @@ func TestAWorkerIsKilledInTheRun(t *testing.T) {
 		before := s.complete()
 		s.answered(70)
 		s.crash(1)
-		c.ends(3, "worker w1 on", "was lost", "INVALID", "worker_lost")
+		c.ends(3, "worker w1 on", "was lost", "INVALID")
 		r, classes := s.kept(120, before)
 		lost := classes[trace.WorkerLost]
 		if got := losses(r); len(got) != 1 || got[0] != "w1" || lost == 0 || lost > 30 || lost != r.Run.Fleet.Workers[1].Missing() || r.Run.Status != trace.Complete {

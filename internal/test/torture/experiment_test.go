@@ -377,12 +377,12 @@ func TestBadServers(t *testing.T) {
 		lines int // that say so
 		text  string
 	}{
-		"dies":     {1, four, "exit code 3; the end of its log: out of memory"},
-		"floods":   {1, four, "exit code 3"},
-		"crashes":  {1, four, " with exit code 4"},
-		"loads":    {1, four, "the server was not ready within 300ms: http://127.0.0.1:"},
-		"detaches": {1, four, "left one process behind: its command must stay in the foreground"},
-		"taken":    {1, four, " is taken: something answers at http://127.0.0.1:"},
+		"dies":     {4, four, "exit code 3; the end of its log: out of memory"},
+		"floods":   {4, four, "exit code 3"},
+		"crashes":  {4, four, " with exit code 4"},
+		"loads":    {4, four, "the server was not ready within 300ms: http://127.0.0.1:"},
+		"detaches": {4, four, "left one process behind: its command must stay in the foreground"},
+		"taken":    {4, four, " is taken: something answers at http://127.0.0.1:"},
 		"stays":    {0, four, "has not ended within 100ms after SIGTERM; killing all of its processes"},
 		"leaves":   {0, four, "has not ended within 100ms after SIGTERM; killing all of its processes"},
 	} {
