@@ -4,8 +4,6 @@
 GOLANGCI_LINT_VERSION := v2.15.0
 GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
 GOVULNCHECK_VERSION := v1.9.0
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS := -s -w -X github.com/pitot-bench/pitot/internal/cli.version=$(VERSION)
 # The race detector wants a C compiler; tests run without it where there is none. SQLite is
 # C in Go's clothes, in which it finds nothing and loses nine tenths of its time.
 RACE := $(if $(shell command -v gcc cc 2>/dev/null),-race -gcflags=modernc.org/...=-race=false)
@@ -17,10 +15,10 @@ SERVERS ?= $(HOME)/.cache/pitot-servers
 export CGO_ENABLED := 0
 export GOFLAGS := -trimpath $(GOFLAGS)
 
-.PHONY: build page test-page lint-page e2e screenshots test torture streams fleet servers lint vuln fmt demo bench bench-floor bench-peers fuzz dist
+.PHONY: build page test-page lint-page e2e screenshots test torture streams fleet servers lint vuln fmt demo bench bench-floor bench-peers fuzz release wheels
 
 build: page ## bin/pitot, static
-	go build -ldflags '$(LDFLAGS)' -o bin/pitot ./cmd/pitot
+	go build -buildvcs=auto -ldflags '-s -w' -o bin/pitot ./cmd/pitot
 	@$(WITHOUT_PAGE)
 
 # The page is built where there is a Node that can, and its packages can be had; elsewhere the binary
@@ -115,8 +113,11 @@ bench-peers: ## accuracy and cost beside other tools, installed from PyPI
 fuzz: ## every fuzz target, FUZZTIME each
 	scripts/fuzz.sh $(FUZZTIME)
 
-dist: page ## static archives with checksums in dist/
-	scripts/dist.sh '$(VERSION)' '$(LDFLAGS)'
+release: page ## all of a release in dist/: archives, wheels, packages, image
+	packaging/release.sh
+
+wheels: page ## the wheels of pitot-bench in dist/
+	packaging/release.sh wheels
 
 # The version is in the name, so that another one is another file.
 $(GOLANGCI_LINT):

@@ -8,6 +8,7 @@ package cli
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -38,6 +40,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/ui"
 
 	"github.com/pitot-bench/pitot/internal/session"
+	"github.com/pitot-bench/pitot/internal/show/web"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/sys/machine"
@@ -53,22 +56,8 @@ const (
 	exitInterrupted = 130 // ended by an interrupt; results until then are reported
 )
 
-// version is set by the linker.
-var version = ""
-
-// Version is the version of this binary.
-func Version() string {
-	if version != "" {
-		return version
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "dev"
-}
-
-// Main runs the command line of this process and exits.
-func Main() {
+// Main runs the command line of this process and exits. version is that of the program.
+func Main(version string) {
 	caught, signals := make(chan os.Signal, 2), make(chan os.Signal)
 	signal.Notify(caught, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
@@ -90,6 +79,7 @@ func Main() {
 		Signals: signals,
 		Alone:   true,
 		Listen:  net.Listen,
+		Version: version,
 	}
 	if t := machine.TerminalOf(os.Stdin, os.Stdout); t != nil {
 		sess.Terminal = t
@@ -161,7 +151,7 @@ type grammar struct {
 // Run runs one command line and returns its exit code.
 func Run(sess *session.Session) int {
 	sess = sess.Guarded()
-	sess.Version, sess.Compile, sess.Parse = Version(), compileLoad, parseDraft
+	sess.Version, sess.Compile, sess.Parse = cmp.Or(sess.Version, "dev"), compileLoad, parseDraft
 	var g grammar
 	if err := errors.Join(takeLanguage(sess), withoutLaunchers(sess)); err != nil {
 		return fail(sess, err)
@@ -235,7 +225,7 @@ func newParser(sess *session.Session, grammar any) (parser *kong.Kong, exited *b
 	parser, err = kong.New(grammar,
 		kong.Name("pitot"),
 		kong.Description(flags.Description),
-		kong.Vars{"version": "pitot " + Version(), "picks": session.PickHelp, "languages": strings.Join(words.Names(), " or ")},
+		kong.Vars{"version": "pitot " + sess.Version, "picks": session.PickHelp, "languages": strings.Join(words.Names(), " or ")},
 		kong.Vars(conform.Vars()),
 		kong.Writers(sess.Stdout, sess.Stderr),
 		kong.Exit(func(int) { *exited = true }),
@@ -313,10 +303,29 @@ func otherErrors(err error, but ...error) string {
 func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n       ") }
 
 // versionCmd is `pitot version`.
-type versionCmd struct{}
+type versionCmd struct {
+	JSON bool `help:"Print JSON: version, commit, Go, system, and whether the page is in the binary."`
+}
 
 // Run prints the version.
-func (versionCmd) Run(sess *session.Session) error {
-	_, err := fmt.Fprintln(sess.Stdout, "pitot", Version())
-	return err
+func (c versionCmd) Run(sess *session.Session) error {
+	if !c.JSON {
+		_, err := fmt.Fprintln(sess.Stdout, "pitot", sess.Version)
+		return err
+	}
+	build := map[string]any{"version": sess.Version, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH, "page": web.Built()}
+	info, known := debug.ReadBuildInfo()
+	for i := 0; known && i < len(info.Settings); i++ {
+		switch x := info.Settings[i]; x.Key {
+		case "vcs.revision":
+			build["commit"] = x.Value
+		case "vcs.time":
+			build["committed"] = x.Value
+		case "vcs.modified":
+			build["modified"] = x.Value == "true"
+		}
+	}
+	e := json.NewEncoder(sess.Stdout)
+	e.SetIndent("", "  ")
+	return e.Encode(build)
 }

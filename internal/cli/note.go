@@ -105,7 +105,7 @@ func (c noteCmd) write(sess *session.Session) (plots int, err error) {
 	if n.Experiment, err = c.experimentOf(sess, n); err != nil {
 		return 0, err
 	}
-	n.Title, n.Date, n.Pitot, n.Folder, n.PNG = c.Title, time.Now().Format(time.DateOnly), Version(), c.folder(), c.PNG
+	n.Title, n.Date, n.Pitot, n.Folder, n.PNG = c.Title, time.Now().Format(time.DateOnly), sess.Version, c.folder(), c.PNG
 	n.Title = cmp.Or(n.Title, strings.Join(session.Labels(c.Runs), " vs "))
 	page, err := n.Write()
 	if err != nil {

@@ -393,7 +393,7 @@ func (s *site) status() string {
 var otherVersion = func() func(t testing.TB) string {
 	build := sync.OnceValues(func() (string, error) {
 		name := pitot + "-v9.9.9"
-		out, err := exec.Command("go", "build", "-ldflags", "-X github.com/pitot-bench/pitot/internal/cli.version=v9.9.9", "-o", name, "github.com/pitot-bench/pitot/cmd/pitot").CombinedOutput()
+		out, err := exec.Command("go", "build", "-ldflags", "-X main.version=v9.9.9", "-o", name, "github.com/pitot-bench/pitot/cmd/pitot").CombinedOutput()
 		if err != nil {
 			err = fmt.Errorf("build: %w\n%s", err, out)
 		}
