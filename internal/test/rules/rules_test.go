@@ -259,7 +259,7 @@ var banned = map[string]string{
 	"github.com/apache/arrow-go":                 "27 MiB for what parquet-go does",
 	"go.opentelemetry.io/otel/sdk":               "90 modules for one header",
 	"github.com/pressly/goose":                   "77 modules for 40 lines",
-	"github.com/goreleaser/goreleaser":           "make dist does it",
+	"github.com/goreleaser/goreleaser":           "make release does it",
 	"github.com/stretchr/testify":                "the standard library and go-cmp do it",
 	"github.com/pkg/errors":                      "the standard library does it",
 	"github.com/golang/protobuf":                 "superseded",

@@ -144,7 +144,7 @@ def _listed(words: Iterable[str], store: Optional[str]) -> Rows[Run]:
         Run(
             id=r["run"], name=r["name"], kind=r["kind"], status=r["status"], validity=r["validity"], started=r["started"],
             model=r["model"], load=r["load"], rate=r["rate"], max_concurrency=r["max_concurrency"], sent=r["requests"],
-            failed=r["failed"], tags=tuple(r["tags"].split(",")) if r["tags"] else (),
+            failed=r["failed"], tags=tuple(r["tags"].split(", ")) if r["tags"] else (),
             figures={k: v for k, v in r.items() if k not in _ABOUT and v is not None}, store=store,
         )
         for r in rows
