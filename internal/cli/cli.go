@@ -138,6 +138,7 @@ type grammar struct {
 	Env        envCmd        `cmd:"" help:"Print the environment of this machine or of a server: devices, image, commit, packages, arguments."`
 	Doctor     doctorCmd     `cmd:"" help:"Check whether this machine is fit to measure from."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
+	Man        flags.ManCmd  `cmd:"" hidden:"" help:"Write a manual page for each command into a folder, for packages."`
 
 	Completion completion.Cmd         `cmd:"" help:"Print the completion script of a shell: bash, zsh or fish."`
 	Complete   completion.CompleteCmd `cmd:"" hidden:"" passthrough:""`
@@ -206,9 +207,9 @@ func onlyCommand(g *grammar, args []string) any {
 	all := reflect.TypeFor[grammar]()
 	for f := range all.Fields() {
 		_, command := f.Tag.Lookup("cmd")
-		completes := f.Type == reflect.TypeFor[completion.CompleteCmd]() // which knows all commands
+		knowsAll := f.Type == reflect.TypeFor[completion.CompleteCmd]() || f.Type == reflect.TypeFor[flags.ManCmd]()
 		names := append(strings.Split(f.Tag.Get("aliases"), ","), cmp.Or(f.Tag.Get("name"), strings.ToLower(f.Name)))
-		if command && !completes && slices.Contains(names, args[0]) {
+		if command && !knowsAll && slices.Contains(names, args[0]) {
 			version, _ := all.FieldByName("PrintVersion")
 			help, _ := all.FieldByName("AllHelp")
 			lang, _ := all.FieldByName("Lang")
@@ -225,7 +226,7 @@ func newParser(sess *session.Session, grammar any) (parser *kong.Kong, exited *b
 	parser, err = kong.New(grammar,
 		kong.Name("pitot"),
 		kong.Description(flags.Description),
-		kong.Vars{"version": "pitot " + sess.Version, "picks": session.PickHelp, "languages": strings.Join(words.Names(), " or ")},
+		kong.Vars{"version": "pitot " + sess.Version, "picks": session.PickHelp, "languages": strings.Join(words.Names(), ", ")},
 		kong.Vars(conform.Vars()),
 		kong.Writers(sess.Stdout, sess.Stderr),
 		kong.Exit(func(int) { *exited = true }),
@@ -234,10 +235,10 @@ func newParser(sess *session.Session, grammar any) (parser *kong.Kong, exited *b
 		kong.PostBuild(sweep.Lists),
 		kong.PostBuild(capacity.Flags),
 		kong.PostBuild(calibrateFlags),
-		kong.PostBuild(flags.EngineNames),
-		kong.Help(flags.PrintHelp),
 		kong.PostBuild(replayTakesRuns),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoAppDescFormat: true}),
+		kong.PostBuild(flags.Translate(sess)),
+		kong.PostBuild(flags.EngineNames),
+		kong.Help(flags.PrintHelp(sess)),
 	)
 	return parser, exited, err
 }
