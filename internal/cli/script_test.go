@@ -32,12 +32,12 @@ const noRest = "atexit_sleep_ms=0"
 func TestMain(m *testing.M) {
 	devices.Main()
 	if len(os.Args) > 2 && os.Args[1] == "ui" && os.Args[2] == "--beside" { // the page beside a run
-		Main()
+		Main("dev")
 	}
 	if err := os.Setenv("GORACE", noRest); err != nil {
 		log.Fatal(err)
 	}
-	testscript.Main(m, map[string]func(){"pitot": Main})
+	testscript.Main(m, map[string]func(){"pitot": func() { Main("dev") }})
 }
 
 // The scripts have notes with result tables in $NOTES, and know three commands beside
