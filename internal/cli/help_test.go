@@ -93,7 +93,11 @@ func TestExamples(t *testing.T) {
 				t.Errorf("%s: %v", text, err)
 				continue
 			}
-			if _, _, err := flags.Parse(wholeGrammar(t), words[1:]); err != nil {
+			parser, _, err := newParser(&session.Session{Stdout: io.Discard, Stderr: io.Discard}, onlyCommand(&grammar{}, words[1:]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := flags.Parse(parser, words[1:]); err != nil {
 				t.Errorf("%s: %v", text, err)
 			}
 		}
