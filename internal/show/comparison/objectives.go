@@ -31,7 +31,7 @@ func (w Phrases) objectives(load compare.Workload) (lines doc.Lines) {
 			if held.Interval != nil || held.Value != 0 {
 				said = w.Join("clause", said, w.gateValue(held))
 			}
-			parts = append(parts, doc.Join(" ", bounded(w.Called(v), nameColumns), said))
+			parts = append(parts, doc.Join(" ", bounded(v.Name, nameColumns), said))
 		}
 		lines = append(lines, w.line("label.objective", w.Of(report.Objective(o.Objective, w.Language), w.Join("stop", parts...))))
 	}
@@ -49,7 +49,7 @@ func (w Phrases) attained(load compare.Workload, r compare.Row) string {
 		if c := r.Cells[i].Change; c != nil {
 			said = w.InBrackets(said, doc.Join(" ", w.Change(r, *c), w.Interval(r, *c), w.plainVerdict(*c)))
 		}
-		parts = append(parts, doc.Join(" ", bounded(w.Called(v), nameColumns), said))
+		parts = append(parts, doc.Join(" ", bounded(v.Name, nameColumns), said))
 	}
-	return w.Word("objective.met-by", "variants", w.Join("stop", parts...))
+	return w.Word("objective.met-by", "variants", w.Join("comma", parts...))
 }

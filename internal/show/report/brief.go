@@ -14,10 +14,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// What the first screen of a run has at most, so that it fits on a terminal of 80 columns and 24 rows. The caller
-// adds a line on where the rest is.
+// What the first screen of a run has at most, so that it fits on a terminal of 80 columns and 24 rows.
 const (
-	briefLines = 14
+	briefLines = 15
 	briefWidth = 158 // columns of a line: two rows of that terminal
 	partsWidth = 132 // columns of a list in one, such as the causes of a verdict
 	objectives = 60  // columns of the list of objectives
@@ -121,15 +120,15 @@ func (b *briefly) verdict() {
 		open := b.wordIf(!g.Unsettled.IsZero(), "report.unsettled", "grows", metrics.QueueGrows(g.Unsettled))
 		met = b.Word("brief.met", "share", g.Share, "limits", Objectives(g.Objectives), "open", open)
 	}
-	outcome := []string{status, met, b.judged(), b.answered()}
+	outcome := []string{status, met, b.judged()}
 	if len(e.Causes) == 0 {
-		b.fields = append(b.fields, doc.Join(" · ", append([]string{b.Say(word)}, outcome...)...))
+		b.outcome(append([]string{b.Say(word)}, outcome...)...)
 		return
 	}
 	b.fields = append(b.fields, b.Word("report.verdict", "validity", word, "causes", b.said(e.Causes)))
 	b.field("", b.wordIf(len(e.Remedies) > 0, "report.remedy", "remedies", b.said(e.Remedies)))
 	b.field("", b.wordIf(len(e.Effects) > 0, "report.effects", "effects", b.said(e.Effects)))
-	b.fields = append(b.fields, doc.Join(" · ", outcome...))
+	b.outcome(outcome...)
 }
 
 // judged are the objectives of the run with what became of them: first those that are not met, then those of which it
@@ -159,14 +158,19 @@ func (b *briefly) judged() string {
 	return doc.Join(" ", b.Join("stop", b.few(objectives, sorted...)...), b.wordIf(b.s.Steady.Found(), "brief.of-all"))
 }
 
-// answered is how many requests were, and how the others failed.
-func (b *briefly) answered() string {
+// outcome is a line that ends with how many requests were answered, and how the others failed.
+func (b *briefly) outcome(parts ...string) {
 	q, classes := b.s.Requests, []string{}
 	for _, c := range q.Classes {
 		example := doc.Cut(doc.Clean(c.Example), 60)
 		classes = append(classes, b.Word("brief.class", "count", c.Count, "why", plan.Msg(c.Class.Code()), "status", c.Status, "example", example))
 	}
-	return b.Word("brief.answered", "ok", q.OK, "failed", q.Failed, "duration", b.s.Duration, "classes", b.few(partsWidth, classes...))
+	line := func(classes []string) string {
+		answered := b.Word("brief.answered", "ok", q.OK, "failed", q.Failed, "duration", b.s.Duration, "classes", classes)
+		return doc.Join(" · ", append(parts, answered)...)
+	}
+	room := briefWidth - doc.Width(line(nil)) - doc.Width(b.Word("list.more", "n", len(classes))) - 4
+	b.fields = append(b.fields, line(b.few(max(room, 30), classes...)))
 }
 
 // sixFigures are those that people compare. A mark means that a figure is not to be believed.
