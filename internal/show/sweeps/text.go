@@ -57,7 +57,7 @@ func Text(w io.Writer, s curve.Sweep, l *words.Language) error {
 		head = append(head, l.Word("sweep.what-if", "settings", s.WhatIf))
 	}
 	foot := append(doc.List{terms(s, l)}, slices.Concat(costs(s, l), uncalibrated(s, l), doubts(s, l), unsettled(s, l),
-		curveLines(s, l), objectives(s, l))...)
+		front(s, l), knees(s, l), objectives(s, l))...)
 	items := []doc.Item{head, table(s, l), foot}
 	return doc.Text(w, doc.Document{Lang: l, Sections: []doc.Section{{Items: items}}}, 0, false)
 }
@@ -233,18 +233,22 @@ func unsettled(s curve.Sweep, l *words.Language) (lines []string) {
 	return lines
 }
 
-// curveLines are lines about the curves and the front.
-func curveLines(s curve.Sweep, l *words.Language) (lines []string) {
+// front says what is marked as such, where there is a front.
+func front(s curve.Sweep, l *words.Language) (lines []string) {
 	if len(s.Front) > 0 {
 		lines = append(lines, l.Word("sweep.front"))
 	}
-	front := len(lines)
+	return lines
+}
+
+// knees are lines about the curves.
+func knees(s curve.Sweep, l *words.Language) (lines []string) {
 	for _, c := range s.Curves {
 		if c.Knee.Bound != curve.None {
 			lines = append(lines, l.Say(knee(s, c)))
 		}
 	}
-	if s.Load != "" && len(lines) == front {
+	if s.Load != "" && lines == nil {
 		lines = append(lines, l.Word("sweep.no-knee", "short", slices.ContainsFunc(s.Rows,
 			func(r curve.Row) bool { return r.TooShort() })))
 	}
