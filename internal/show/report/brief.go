@@ -19,7 +19,7 @@ const (
 	briefLines = 15
 	briefWidth = 158 // columns of a line: two rows of that terminal
 	partsWidth = 132 // columns of a list in one, such as the causes of a verdict
-	objectives = 60  // columns of the list of objectives
+	objectives = 80  // columns of the list of objectives
 )
 
 // Brief writes the first screen of a run: the verdict with its cause and a remedy, the six figures that
@@ -158,19 +158,24 @@ func (b *briefly) judged() string {
 	return doc.Join(" ", b.Join("stop", b.few(objectives, sorted...)...), b.wordIf(b.s.Steady.Found(), "brief.of-all"))
 }
 
-// outcome is a line that ends with how many requests were answered, and how the others failed.
+// outcome is a line that ends with how many requests were answered, and how the others failed; that is a line of its
+// own where there is no room for it.
 func (b *briefly) outcome(parts ...string) {
 	q, classes := b.s.Requests, []string{}
 	for _, c := range q.Classes {
 		example := doc.Cut(doc.Clean(c.Example), 60)
 		classes = append(classes, b.Word("brief.class", "count", c.Count, "why", plan.Msg(c.Class.Code()), "status", c.Status, "example", example))
 	}
-	line := func(classes []string) string {
-		answered := b.Word("brief.answered", "ok", q.OK, "failed", q.Failed, "duration", b.s.Duration, "classes", classes)
-		return doc.Join(" · ", append(parts, answered)...)
+	answered := func(classes []string) string {
+		return b.Word("brief.answered", "ok", q.OK, "failed", q.Failed, "duration", b.s.Duration, "classes", classes)
 	}
-	room := briefWidth - doc.Width(line(nil)) - doc.Width(b.Word("list.more", "n", len(classes))) - 4
-	b.fields = append(b.fields, line(b.few(max(room, 30), classes...)))
+	before := doc.Join(" · ", parts...)
+	room := briefWidth - 14 - doc.Width(answered(nil)) // less "; N more" behind the classes
+	if rest := room - doc.Width(before); rest > min(room, 30*len(classes)) {
+		b.fields = append(b.fields, doc.Join(" · ", before, answered(b.few(rest, classes...))))
+		return
+	}
+	b.fields = append(b.fields, before, doc.Field("", answered(b.few(room, classes...))))
 }
 
 // sixFigures are those that people compare. A mark means that a figure is not to be believed.

@@ -120,7 +120,7 @@ func unlikeAScreen(text string, s metrics.Summary) string {
 		return fmt.Sprintf("%d lines", len(lines))
 	case rows > 24:
 		return fmt.Sprintf("%d rows of 80 columns", rows)
-	case figures != below:
+	case figures != below && figures != below+1: // where the requests have a line of their own
 		return fmt.Sprintf("the figures are in line %d", figures+1)
 	case hides && !strings.Contains(last, "--all"):
 		return "it does not say where the rest is"
