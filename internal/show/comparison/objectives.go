@@ -51,5 +51,5 @@ func (w Phrases) attained(load compare.Workload, r compare.Row) string {
 		}
 		parts = append(parts, doc.Join(" ", bounded(v.Name, nameColumns), said))
 	}
-	return w.Word("objective.met-by", "variants", w.Join("comma", parts...))
+	return w.Word("objective.met-by", "variants", w.Join("clause", parts...))
 }

@@ -25,7 +25,7 @@ func TestObjectiveLines(t *testing.T) {
 	load.Rows[0].Cells[1].Center = .952
 	for lang, want := range map[string][]string{
 		"en": {"TTFT ≤ 200ms: share of the requests that met it: before 99.10 %, after 95.20 % (-3.90 points [-4.60, -3.20] worse)", "P99 TTFT ≤ 200ms: before met, 180.0 ms (176.0 to 184.0); after open"},
-		"zh": {"TTFT ≤ 200ms：达标请求占比：before 99.10%、after 95.20%（-3.90 个百分点 [-4.60, -3.20] 更差）", "P99 TTFT ≤ 200ms：before 达标，180.0 ms（176.0 至 184.0）；after 未定"},
+		"zh": {"TTFT ≤ 200ms：达标请求占比：before 99.10%，after 95.20%（-3.90 个百分点 [-4.60, -3.20] 更差）", "P99 TTFT ≤ 200ms：before 达标，180.0 ms（176.0 至 184.0）；after 未定"},
 	} {
 		w := NewPhrases(compare.Comparison{Margin: .02, Level: .95}, words.In(lang))
 		got := w.objectives(load)
