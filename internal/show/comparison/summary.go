@@ -139,10 +139,10 @@ type summary struct {
 
 func (s *summary) write(title string, depth int, items ...doc.Item) {
 	section := doc.Section{Title: title, Depth: depth, Items: items}
-	before := s.text.Len()
-	_ = doc.Markdown(&s.text, doc.Document{Lang: s.Language, Sections: []doc.Section{section}}, s.heading) // into memory
-	if strings.TrimSpace(s.text.String()[before:]) != "" {
-		s.text.WriteString("\n")
+	var b strings.Builder
+	_ = doc.Markdown(&b, doc.Document{Lang: s.Language, Sections: []doc.Section{section}}, s.heading) // into memory
+	if text := strings.Trim(b.String(), "\n"); text != "" {
+		s.text.WriteString(text + "\n\n")
 	}
 }
 

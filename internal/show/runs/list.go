@@ -49,7 +49,7 @@ func List(w io.Writer, all []Run, figures []string, total int, l *words.Language
 		rows = append(rows, line)
 	}
 	if more := total - len(all); more > 0 {
-		rows = append(rows, []string{l.Word("listed.more", "n", more)})
+		rows = append(rows, []string{l.Word("listed.more", "shown", len(all), "of", total)})
 	}
 	return doc.Columns(w, rows)
 }
