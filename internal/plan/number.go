@@ -74,14 +74,8 @@ func ParseNumber(text string) (float64, error) {
 // thousands is a number with a factor behind it, or with commas in it.
 var thousands = regexp.MustCompile(`^([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+(?:\.[0-9]+)?)([kKmM]?)$`)
 
-// perSecond is a number with the unit of rates behind it.
-var perSecond = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?) ?(?i:(?:re?q(?:uests)?)?/s(?:ec)?|[rq]ps|hz)$`)
-
-// Spelling is a hint for a number written as 10k, 10,000 or 5/s, such as "; write 10000"; empty for other texts.
+// Spelling is a hint for a number written as 10k or 10,000, such as "; write 10000"; empty for other texts.
 func Spelling(text string) string {
-	if m := perSecond.FindStringSubmatch(text); m != nil {
-		return "; write " + m[1]
-	}
 	m := thousands.FindStringSubmatch(text)
 	if m == nil || len(text) > 20 {
 		return ""
