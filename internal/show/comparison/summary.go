@@ -51,7 +51,7 @@ func (s *summary) end(out io.Writer) error {
 func (s *summary) pair(title string, lines doc.Lines, load compare.Workload, made *Experiment) {
 	said, _ := s.bottomLine(load, 1)
 	name := s.InBrackets(bounded(load.Variants[1].Name, nameColumns), s.Runs(load.Variants[1]))
-	lines = slices.Concat(lines, nonempty(s.line("label.load", bounded(s.load(load.Settings), saidColumns))), s.made(made), s.briefDoubts(load),
+	lines = slices.Concat(lines, nonempty(s.line("label.load", bounded(s.load(load.Settings), saidColumns))), s.made(made), s.objectives(load), s.briefDoubts(load),
 		doc.Lines{s.line("label.result", s.Of(name, doc.Cut(said, 2*saidColumns)))})
 	s.write(title, 0, lines)
 	table := s.briefTable(load, 1)
@@ -123,8 +123,16 @@ const (
 
 // limited are lines, of a short summary so many at most.
 func (s *summary) limited(lines doc.Lines, most int) doc.Lines {
-	if rest := len(lines) - most; s.short && rest > 0 {
-		return append(lines[:most:most], s.line("label.hidden", s.Word("list.more", "n", rest)))
+	if !s.short {
+		return lines
+	}
+	return s.firstOf(lines, most)
+}
+
+// firstOf are the first lines, and how many there are more.
+func (w Phrases) firstOf(lines doc.Lines, most int) doc.Lines {
+	if rest := len(lines) - most; rest > 0 {
+		return append(lines[:most:most], w.line("label.hidden", w.Word("list.more", "n", rest)))
 	}
 	return lines
 }
@@ -266,7 +274,7 @@ func (s *summary) brief(load compare.Workload) {
 	if doc.Clean(load.Name) != "" {
 		s.write("", 0, nonempty(s.line("label.load", bounded(s.load(load.Settings), saidColumns))))
 	}
-	s.write("", 0, s.briefDoubts(load))
+	s.write("", 0, append(s.objectives(load), s.briefDoubts(load)...))
 	for i, v := range load.Variants[1:] {
 		if s.full(len(load.Variants) - 1 - i) {
 			return
