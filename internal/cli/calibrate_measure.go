@@ -162,7 +162,8 @@ func (m *measuring) stored() (by map[int]*trace.Trace, err error) {
 			}
 		}
 		if err == nil && !there {
-			err = session.Usagef("--resume %s: no stored runs of a calibration of %s have this name; see `pitot runs list 'calibrate-*'`", m.name, m.URL)
+			err = session.Usagef("--resume %s: no stored runs of a calibration of %s have this name; "+
+				"see `pitot runs list 'calibrate-*'`", m.name, m.URL)
 		}
 		return err
 	})
@@ -176,7 +177,8 @@ func (m *measuring) run(i int) (t *trace.Trace, err error) {
 		if err != nil {
 			why = plan.Text(err.Error())
 		}
-		fmt.Fprintln(m.sess.Stderr, m.sess.Word("stage.run", "run", i+1, "of", len(loads), "what", strings.Join(pitot.Words(loads[i](m.d, m.bears)...), " "), "why", why))
+		what := strings.Join(pitot.Words(loads[i](m.d, m.bears)...), " ")
+		fmt.Fprintln(m.sess.Stderr, m.sess.Word("stage.run", "run", i+1, "of", len(loads), "what", what, "why", why))
 		if t, err = m.try(i, try); !errors.As(err, new(invalidError)) {
 			return t, err
 		}

@@ -2,7 +2,9 @@ package experiment
 
 import (
 	"cmp"
+	"slices"
 
+	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
@@ -16,7 +18,8 @@ func (x *execution) draw(l *Leg, variant int) int {
 	}
 	want, last, seen := l.Ordinal, legsInBlock, map[int]bool{}
 	for _, other := range x.j.Legs {
-		if other == l || other.Confirms != l.Confirms || other.Block != l.Block || other.Status == Failed && len(other.Runs) == 0 {
+		silent := other.Status == Failed && len(other.Runs) == 0
+		if other == l || other.Confirms != l.Confirms || other.Block != l.Block || silent {
 			continue
 		}
 		n := cmp.Or(other.Draw, other.Ordinal)
@@ -42,12 +45,13 @@ const legsInBlock = 2
 
 // shareServer reports whether two variants send their requests to one server that Pitot has not started.
 func (x *execution) shareServer(name string, variant int) bool {
-	starts := func(i int) bool { return x.Variants[i].Server.Starts() }
-	for i, v := range x.Variants {
-		for w := range x.Workloads {
-			if v.Name == name && !starts(i) && !starts(variant) && x.Loads[i][w].Spec.Target.URL == x.Loads[variant][w].Spec.Target.URL {
-				return true
-			}
+	i := slices.IndexFunc(x.Variants, func(v design.Variant) bool { return v.Name == name })
+	if i < 0 || x.Variants[i].Server.Starts() || x.Variants[variant].Server.Starts() {
+		return false
+	}
+	for w := range x.Workloads {
+		if x.Loads[i][w].Spec.Target.URL == x.Loads[variant][w].Spec.Target.URL {
+			return true
 		}
 	}
 	return false

@@ -51,12 +51,13 @@ func (s *summary) end(out io.Writer) error {
 func (s *summary) pair(title string, lines doc.Lines, load compare.Workload, made *Experiment) {
 	said, _ := s.bottomLine(load, 1)
 	name := s.InBrackets(bounded(load.Variants[1].Name, nameColumns), s.Runs(load.Variants[1]))
-	lines = slices.Concat(lines, nonempty(s.line("label.load", bounded(s.load(load.Settings), saidColumns))), s.made(made), s.objectives(load), s.briefDoubts(load),
-		doc.Lines{s.line("label.result", s.Of(name, doc.Cut(said, 2*saidColumns)))})
+	about := nonempty(s.line("label.load", bounded(s.load(load.Settings), saidColumns)))
+	result := s.line("label.result", s.Of(name, doc.Cut(said, 2*saidColumns)))
+	lines = append(slices.Concat(lines, about, s.made(made), s.objectives(load), s.briefDoubts(load)), result)
 	s.write(title, 0, lines)
 	table := s.briefTable(load, 1)
 	const around = 6 // lines: title, blanks, head of the table, terms
-	table.Rows = table.Rows[:min(len(table.Rows), max(1+fewestFigures, 1+shortLines-around-len(lines)))]
+	table.Rows = table.Rows[:min(len(table.Rows), max(1+fewestFigures, shortLines-around-len(lines)))]
 	s.write("", 0, table)
 }
 
@@ -76,7 +77,7 @@ func (s *summary) made(e *Experiment) (lines doc.Lines) {
 		lines = append(lines, s.line("label.hidden", s.Word("list.more", "n", rest)))
 	}
 	order := bounded(strings.Join(e.Orders, " "), saidColumns)
-	return append(lines, s.line("label.legs", s.Join("comma", slices.DeleteFunc([]string{order, e.Date}, func(t string) bool { return t == "" })...)))
+	return append(lines, s.line("label.legs", strings.Trim(s.Join("comma", order, e.Date), ", ")))
 }
 
 // tables writes each workload, maybe folded.
