@@ -160,6 +160,7 @@ func helpIn(language, path string) string {
 
 // Each line of a help is translated, and each translation is one of a text that some help has.
 func TestHelpIsTranslated(t *testing.T) {
+	race.Skip(t)
 	paths, english := []string{"vllm bench serve", "vllm bench sweep serve", "sglang bench_serving"}, ""
 	_ = kong.Visit(wholeGrammar(t).Model.Node, func(at kong.Visitable, next kong.Next) error {
 		if node, ok := at.(*kong.Node); ok && !node.Hidden && !node.Passthrough {
@@ -256,7 +257,7 @@ func TestHelpIsShort(t *testing.T) {
 func TestMeant(t *testing.T) {
 	seen := map[string]string{}
 	root := wholeGrammar(t).Model.Node
-	for line, words := range commandsMeant {
+	for line, words := range flags.CommandsMeant {
 		command, _, _ := strings.Cut(strings.TrimPrefix(line, "pitot "), " ")
 		if flags.Command(root, command) == nil {
 			t.Errorf("%s: there is no such command", line)
@@ -269,7 +270,7 @@ func TestMeant(t *testing.T) {
 		}
 	}
 	bench := flags.Command(root, "bench")
-	for name, words := range flagsMeant {
+	for name, words := range flags.FlagsMeant {
 		if flags.FlagOf(bench, "--"+strings.TrimPrefix(name, "no-")) == nil && flags.FlagOf(bench, "--"+name) == nil {
 			t.Errorf("bench has no --%s", name)
 		}
