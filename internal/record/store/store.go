@@ -1,9 +1,9 @@
 // Package store keeps runs on disk, in one SQLite file.
 //
 // A run exists in the store from its start, and its records arrive as they are
-// completed: a Writer commits them four times per second, each time with a snapshot
+// completed: a Writer commits them every 0.4 s, each time with a snapshot
 // of the run's progress. A process that is killed therefore loses at most the
-// records of the last quarter of a second, and the rest can be reported like any
+// records of the last half second, and the rest can be reported like any
 // other run. Other processes can follow the run meanwhile: they read the records
 // committed since their last read.
 //
@@ -154,7 +154,7 @@ func (s *Store) changeOn(wait time.Duration, do func(*sql.Conn, *sql.Tx) error) 
 }
 
 // exec executes a statement in a transaction, and keeps it prepared for the next time: parsing one takes longer than
-// most of those that a run repeats four times a second. Closing the database closes them.
+// most of those that a run repeats at each flush. Closing the database closes them.
 func (s *Store) exec(tx *sql.Tx, text string, args ...any) error {
 	stmt, _ := s.stmts.Load(text)
 	if stmt == nil {

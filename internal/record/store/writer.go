@@ -14,7 +14,7 @@ import (
 )
 
 // flushEvery is the maximum time before a record is committed.
-const flushEvery = 250 * time.Millisecond
+const flushEvery = 400 * time.Millisecond
 
 // pause is how long a flush during a run waits after each 0.1 ms of work. Otherwise a single processor has no time for
 // due requests until all is encoded. It is a sleep of more than 0, since the runtime polls for events only when no

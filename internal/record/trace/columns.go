@@ -55,7 +55,7 @@ var unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithD
 func (p *Packer) compress(b, raw []byte) []byte {
 	if p.zstd == nil { // settings that there are
 		p.zstd, _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true),
-			zstd.WithWindowSize(sectionBytes), zstd.WithEncoderLevel(zstd.SpeedDefault))
+			zstd.WithWindowSize(sectionBytes), zstd.WithEncoderLevel(zstd.SpeedFastest))
 	}
 	return p.zstd.EncodeAll(raw, b)
 }
