@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
@@ -79,59 +80,75 @@ const (
 // block reads parts of the records of an extent. Meanwhile they may have been joined with others, and stand in a larger
 // block.
 func (s *Store) block(id string, e extent, parts string) ([]*trace.Record, error) {
-	h, from, err := s.heads(id, e, parts)
-	if err != nil {
-		return nil, err
-	}
-	return h.Records[from : from+e.records], nil
+	return s.readBlock(id, e, parts, func(all []*trace.Record) (from, to int) { return 0, len(all) })
 }
 
-// heads reads parts of the block that has an extent, and returns where in it the extent begins.
-func (s *Store) heads(id string, e extent, parts string) (h *trace.Heads, from int, err error) {
+// readBlock reads the heads of the records of an extent, and the other parts of those that are chosen by them.
+func (s *Store) readBlock(id string, e extent, parts string, choose func([]*trace.Record) (from, to int)) ([]*trace.Record, error) {
 	var seq, n int
 	var blobs [3][]byte
 	into := []any{&seq, &n, &blobs[0], &blobs[1], &blobs[2]}
-	switch parts {
-	case heads:
-		into = into[:3]
-	case chunks:
-		into = into[:4]
-	}
-	err = s.db.QueryRow(parts+"WHERE run_id = ? AND seq <= ? ORDER BY seq DESC LIMIT 1", id, e.seq).Scan(into...)
-	if from = e.seq - seq; err == nil && from+e.records > n {
-		err = errors.New("it has fewer records than the directory says")
-	}
-	if err == nil {
-		h, err = trace.DecodeHeads(blobs[0], n)
-	}
-	if err == nil && parts != heads {
-		err = h.ReadChunks(blobs[1], from, from+e.records)
-	}
-	if err == nil && parts == whole {
-		err = h.ReadTexts(blobs[2])
-	}
-	return h, from, err
-}
-
-// find reads the record with an index from the blocks of a run; nil if there is none.
-func (s *Store) find(id string, index int) (*trace.Record, error) {
-	some, err := s.directory("SELECT seq, records, low, high FROM block WHERE run_id = ?1 AND low <= ?2 AND high >= ?2", id, index)
+	into = into[:strings.Count(parts, ",")+1]
+	err := s.db.QueryRow(parts+"WHERE run_id = ? AND seq <= ? ORDER BY seq DESC LIMIT 1", id, e.seq).Scan(into...)
 	if err != nil {
 		return nil, err
 	}
-	var unread error
-	for _, e := range some {
-		all, err := s.block(id, e, heads)
-		at := slices.IndexFunc(all, func(r *trace.Record) bool { return r.Index == index })
-		if err == nil && at >= 0 {
-			all, err = s.block(id, extent{seq: e.seq + at, records: 1}, whole)
-			if err == nil {
-				return all[0], nil
+	h, err := trace.DecodeHeads(blobs[0], n)
+	first := e.seq - seq
+	switch {
+	case err != nil:
+		return nil, err
+	case first+e.records > n:
+		return nil, errors.New("it has fewer records than the directory says")
+	}
+	records := h.Records[first : first+e.records]
+	from, to := choose(records)
+	if parts != heads && from < to {
+		err = h.ReadChunks(blobs[1], first+from, first+to)
+	}
+	if err == nil && parts == whole && from < to {
+		err = h.ReadTexts(blobs[2])
+	}
+	return records, err
+}
+
+// find reads the records with some indices from the blocks of a run.
+func (s *Store) find(id string, indices ...int) (found map[int]*trace.Record, err error) {
+	all, err := s.extents(id, 0)
+	if err != nil {
+		return nil, err
+	}
+	found = map[int]*trace.Record{}
+	for _, e := range all {
+		wanted := map[int]bool{}
+		for _, index := range indices {
+			if index >= e.low && index <= e.high && found[index] == nil {
+				wanted[index] = true
 			}
 		}
-		unread = cmp.Or(err, unread)
+		if len(wanted) == 0 {
+			continue
+		}
+		isWanted := func(r *trace.Record) bool { return wanted[r.Index] }
+		records, unread := s.readBlock(id, e, whole, func(all []*trace.Record) (from, to int) {
+			if from = slices.IndexFunc(all, isWanted); from < 0 {
+				return 0, 0
+			}
+			for to = len(all); !isWanted(all[to-1]); to-- {
+			}
+			return from, to
+		})
+		if unread != nil {
+			err = unread
+			continue
+		}
+		for _, r := range records {
+			if isWanted(r) {
+				found[r.Index] = r
+			}
+		}
 	}
-	return nil, unread
+	return found, err
 }
 
 // withoutLost removes the records of lost workers from the blocks of a run, and calls each with all others. Their

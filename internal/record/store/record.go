@@ -82,15 +82,36 @@ var ErrNoRecord = errors.New("no such request")
 func (s *Store) Record(runID string, index int) (*trace.Record, error) {
 	r, err := s.row(runID, index)
 	if r == nil && err == nil {
-		r, err = s.find(runID, index)
+		var found map[int]*trace.Record
+		if found, err = s.find(runID, index); found[index] != nil {
+			return found[index], nil // whatever else is damaged
+		}
 	}
 	switch {
 	case err != nil:
 		return nil, &Damage{Run: runID, First: index, Last: index, Why: err}
-	case r == nil:
-		return nil, fmt.Errorf("%w: run %s has none with index %d", ErrNoRecord, runID, index)
+	case r != nil:
+		return r, nil
 	}
-	return r, nil
+	return nil, fmt.Errorf("%w: run %s has none with index %d", ErrNoRecord, runID, index)
+}
+
+// Records reads the records of requests by their indices, in that order, without those that are damaged or not there.
+// Many of one block cost little more than one.
+func (s *Store) Records(runID string, indices []int) (out []*trace.Record) {
+	found, _ := s.find(runID, indices...)
+	for _, index := range indices {
+		r := found[index]
+		if r == nil {
+			if row, err := s.row(runID, index); err == nil {
+				r = row
+			}
+		}
+		if r != nil {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // row reads a record that is a row; nil if there is none.

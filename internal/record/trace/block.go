@@ -136,7 +136,7 @@ func (c *coder) heads(all []*Record, counts []int) error {
 		for i := range bits {
 			bits[i] = int64(math.Float64bits(*at(all[i])))
 		}
-		integers(c, n, func(i int) (*int64, int64) { return &bits[i], 0 })
+		seldom(c, n, func(i int) *int64 { return &bits[i] })
 		for i := range bits {
 			*at(all[i]) = math.Float64frombits(uint64(bits[i]))
 		}
@@ -163,21 +163,25 @@ func (c *coder) counts(all []*Record, chunks []int) {
 	for _, at := range []func(i int, r *Record) (*int, int){
 		func(_ int, r *Record) (*int, int) { return &r.PromptTokens, 0 },
 		func(_ int, r *Record) (*int, int) { return &r.WantTokens, 0 },
-		func(_ int, r *Record) (*int, int) { return &r.Inputs, 0 },
-		func(_ int, r *Record) (*int, int) { return &r.Turn, 0 },
-		func(_ int, r *Record) (*int, int) { return &r.VisionTokens, 0 },
 		func(_ int, r *Record) (*int, int) { return &r.Status, 0 },
 		func(_ int, r *Record) (*int, int) { return &r.OutputTokens, r.WantTokens },
 		func(_ int, r *Record) (*int, int) { return &r.Usage.Prompt, r.PromptTokens },
 		func(_ int, r *Record) (*int, int) { return &r.Usage.Completion, r.OutputTokens },
-		func(_ int, r *Record) (*int, int) { return &r.Usage.Cached, 0 },
-		func(_ int, r *Record) (*int, int) { return &r.Usage.Reasoning, 0 },
-		func(_ int, r *Record) (*int, int) { return &r.Retokenized, 0 },
-		func(_ int, r *Record) (*int, int) { return &r.Redials, 0 },
-		func(_ int, r *Record) (*int, int) { return &r.OtherLines, 0 },
 		func(i int, r *Record) (*int, int) { return &chunks[i], r.OutputTokens },
 	} {
 		integers(c, n, func(i int) (*int, int) { return at(i, all[i]) })
+	}
+	for _, at := range []func(r *Record) *int{
+		func(r *Record) *int { return &r.Inputs },
+		func(r *Record) *int { return &r.Turn },
+		func(r *Record) *int { return &r.VisionTokens },
+		func(r *Record) *int { return &r.Usage.Cached },
+		func(r *Record) *int { return &r.Usage.Reasoning },
+		func(r *Record) *int { return &r.Retokenized },
+		func(r *Record) *int { return &r.Redials },
+		func(r *Record) *int { return &r.OtherLines },
+	} {
+		seldom(c, n, func(i int) *int { return at(all[i]) })
 	}
 }
 
@@ -203,8 +207,8 @@ func (c *coder) times(all []*Record, before func(i int) *Record) {
 			resent[i] = 1
 		}
 	}
-	integers(c, n, func(i int) (*int, int) { return &resent[i], 0 })
-	integers(c, n, func(i int) (*Instant, Instant) { return &all[i].FirstSent, 0 })
+	seldom(c, n, func(i int) *int { return &resent[i] })
+	seldom(c, n, func(i int) *Instant { return &all[i].FirstSent })
 	for i, r := range all {
 		r.Resent = resent[i] != 0
 	}

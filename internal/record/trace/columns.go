@@ -209,22 +209,37 @@ func integers[T ~int | ~int64](c *coder, n int, at func(i int) (value *T, from T
 	c.putWords(words)
 }
 
-// instants is a column of n instants, as differences, and one that says which are not Never.
+// seldom is a column of n numbers, most of which are 0 in most blocks.
+func seldom[T ~int | ~int64](c *coder, n int, at func(i int) *T) {
+	if c.reading && len(c.rest) > 1 && c.rest[0] == 0 && c.rest[1] == 0 {
+		c.bytes(2) // all are 0, as they were made
+		return
+	}
+	integers(c, n, func(i int) (*T, T) { return at(i), 0 })
+}
+
+// instants is a column of n instants, as differences, and one that says which are Never.
 func instants(c *coder, n int, at func(i int) (value *Instant, from Instant)) {
-	happened := make([]int, n)
+	never, some := make([]int, n), false
 	if !c.reading {
-		for i := range happened {
-			if value, _ := at(i); value.Happened() {
-				happened[i] = 1
+		for i := range never {
+			if value, _ := at(i); !value.Happened() {
+				never[i] = 1
 			}
 		}
 	}
-	integers(c, n, func(i int) (*int, int) { return &happened[i], 1 })
-	never := Never
+	seldom(c, n, func(i int) *int { return &never[i] })
+	for _, one := range never {
+		some = some || one == 0
+	}
+	if !some {
+		return
+	}
+	unused := Never
 	integers(c, n, func(i int) (*Instant, Instant) {
-		if happened[i] == 0 {
-			never = Never
-			return &never, Never
+		if never[i] != 0 {
+			unused = Never
+			return &unused, Never
 		}
 		return at(i)
 	})
@@ -255,6 +270,9 @@ func readTexts[T ~string](c *coder, n int, at func(i int) *T) {
 	if kind := c.byte(); kind == 0 {
 		text := T(c.bytes(int(c.uvarint(uint64(len(c.rest))))))
 		for i := range n {
+			if text == "" {
+				break
+			}
 			*at(i) = text
 		}
 		return
