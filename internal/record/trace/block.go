@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // Bounds of a block. A record that exceeds them has a block of its own.
@@ -272,7 +274,7 @@ func (c *coder) putChunks(all []*Record, n int) {
 		}
 		place += len(r.Chunks)
 	}
-	c.put(low)
+	c.put(low, zstd.SpeedFastest)
 	c.putWords(first)
 	c.putWords(gaps[:gap])
 	c.putValues(all, n, differs.Kind>>8 != 0, uint64(one.Kind>>8), func(c *Chunk) uint64 { return uint64(c.Kind >> 8) })

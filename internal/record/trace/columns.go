@@ -16,6 +16,9 @@ const sectionBytes = 1 << 20
 // leastPacked is the size of the smallest section that is compressed.
 const leastPacked = 48
 
+// leastText is the size of the smallest section of text that is worth the memory of a better level.
+const leastText = 8 << 10
+
 // format is the first byte of a part of a block; the checksum of the rest follows.
 const format = 1
 
@@ -41,7 +44,7 @@ type coder struct {
 type Packer struct {
 	Plain bool   // leave sections uncompressed, which takes half of the time
 	Pause func() // called after each pauseAfter bytes, some 0.1 ms of work, unless it is nil
-	zstd  *zstd.Encoder
+	zstd  [zstd.SpeedDefault + 1]*zstd.Encoder
 	coder coder
 }
 
@@ -51,13 +54,13 @@ const pauseAfter = 32 << 10
 // unpacker decompresses; it does not allocate beyond the capacity of the destination.
 var unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderLowmem(true), zstd.WithDecodeAllCapLimit(true))
 
-// compress appends raw to b, compressed.
-func (p *Packer) compress(b, raw []byte) []byte {
-	if p.zstd == nil { // settings that there are
-		p.zstd, _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true),
-			zstd.WithWindowSize(sectionBytes), zstd.WithEncoderLevel(zstd.SpeedFastest))
+// compress appends raw to b, compressed. Text gains much from a better level, planes nothing.
+func (p *Packer) compress(b, raw []byte, level zstd.EncoderLevel) []byte {
+	if p.zstd[level] == nil { // settings that there are
+		p.zstd[level], _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true),
+			zstd.WithWindowSize(sectionBytes), zstd.WithEncoderLevel(level))
 	}
-	return p.zstd.EncodeAll(raw, b)
+	return p.zstd[level].EncodeAll(raw, b)
 }
 
 // seal returns what was written, as a part.
@@ -96,14 +99,14 @@ func (c *coder) take(n int) []uint64 {
 }
 
 // put writes a section of bytes, the length of which the reader knows.
-func (c *coder) put(raw []byte) {
+func (c *coder) put(raw []byte, level zstd.EncoderLevel) {
 	if c.written += len(raw); c.written > pauseAfter {
 		if c.written = 0; c.pack.Pause != nil {
 			c.pack.Pause()
 		}
 	}
 	if !c.pack.Plain && len(raw) >= leastPacked && len(raw) <= sectionBytes {
-		c.packed = c.pack.compress(c.packed[:0], raw)
+		c.packed = c.pack.compress(c.packed[:0], raw, level)
 		if len(c.packed) < len(raw) {
 			c.out = append(binary.AppendUvarint(c.out, uint64(len(c.packed))), c.packed...)
 			return
@@ -155,7 +158,7 @@ func (c *coder) putWords(words []uint64) {
 		for i, w := range words {
 			c.plane[i] = byte(w >> (shift & 63))
 		}
-		c.put(c.plane)
+		c.put(c.plane, zstd.SpeedFastest)
 	}
 }
 
@@ -263,7 +266,11 @@ func texts[T ~string](c *coder, n int, at func(i int) *T) {
 	}
 	c.out = append(c.out, 1)
 	integers(c, n, func(i int) (*int, int) { return &lengths[i], 0 })
-	c.put(all)
+	level := zstd.SpeedFastest
+	if len(all) > leastText {
+		level = zstd.SpeedDefault
+	}
+	c.put(all, level)
 }
 
 func readTexts[T ~string](c *coder, n int, at func(i int) *T) {
