@@ -231,46 +231,6 @@ func TestInstantScan(t *testing.T) {
 	}
 }
 
-// Commits records of 130 chunks each, as many as come in between at 400 requests a second, and one.
-func BenchmarkCommit(b *testing.B) {
-	for _, size := range []int{100, 1} {
-		b.Run(fmt.Sprint(size), func(b *testing.B) { benchmarkCommit(b, size) })
-	}
-}
-
-func benchmarkCommit(b *testing.B, size int) {
-	s, err := Open(filepath.Join(b.TempDir(), "runs.db"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer s.Close()
-	w, err := s.Create(newRun("run-1", "", 1), Owner{Progress: func() trace.Snapshot { return trace.Snapshot{At: 1} }})
-	if err != nil {
-		b.Fatal(err)
-	}
-	w.end() // its loop would commit too
-	w.done.Wait()
-	w.running = true
-	batch := make([]*trace.Record, size)
-	for i := range batch {
-		batch[i] = plain()
-		for j := range 128 {
-			batch[i].Chunks = append(batch[i].Chunks, trace.Chunk{At: trace.Instant(j) * 20e6, Kind: trace.Text})
-		}
-	}
-	n := 0
-	for b.Loop() {
-		for _, r := range batch {
-			r.Index = n
-			n++
-		}
-		if err := w.write(batch, brief); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/record")
-}
-
 func TestTheDatabaseOfAnotherProgramIsLeftAlone(t *testing.T) {
 	for _, version := range []int{0, 1} {
 		file := filepath.Join(t.TempDir(), "other.db")

@@ -1,34 +1,17 @@
+//go:build unix
+
 package trace
 
 import (
-	"math/rand/v2"
 	"syscall"
 	"testing"
 )
 
+// cpu is the processor time of this process, in nanoseconds.
 func cpu() float64 {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(0, &u)
 	return float64(u.Utime.Nano() + u.Stime.Nano())
-}
-
-func noisy(n, tokens int) (all []*Record) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for i := range n {
-		r := NewRecord(i)
-		at := Instant(i) * 10_000_000
-		r.Due, r.Released, r.Sent, r.FirstByte = at, at+Instant(random.IntN(1e5)), at+2e5+Instant(random.IntN(1e5)), at+2e8+Instant(random.IntN(5e7))
-		r.PromptTokens, r.WantTokens, r.OutputTokens, r.Usage.Prompt, r.Usage.Completion, r.Status = 100+random.IntN(20), tokens, tokens, 100, tokens, 200
-		r.FinishReason, r.Stamps, r.CountedFrom = "length", KernelStamps, FromUsage
-		at = r.FirstByte
-		for range tokens {
-			r.Chunks = append(r.Chunks, Chunk{At: at, Tokens: 1, Kind: Text})
-			at += 8_300_000 + Instant(random.NormFloat64()*40_000)
-		}
-		r.Done = at
-		all = append(all, r)
-	}
-	return all
 }
 
 func BenchmarkEncodeBlock(b *testing.B) {

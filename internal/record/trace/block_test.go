@@ -4,12 +4,33 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 )
+
+// noisy are n requests at 100 a second, the chunks of which have gaps of 8.3 ms with a noise of 40 µs.
+func noisy(n, tokens int) (all []*Record) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range n {
+		r := NewRecord(i)
+		at := Instant(i) * 10_000_000
+		r.Due, r.Released, r.Sent, r.FirstByte = at, at+Instant(random.IntN(1e5)), at+2e5+Instant(random.IntN(1e5)), at+2e8+Instant(random.IntN(5e7))
+		r.PromptTokens, r.WantTokens, r.OutputTokens, r.Usage.Prompt, r.Usage.Completion, r.Status = 100+random.IntN(20), tokens, tokens, 100, tokens, 200
+		r.FinishReason, r.Stamps, r.CountedFrom = "length", KernelStamps, FromUsage
+		at = r.FirstByte
+		for range tokens {
+			r.Chunks = append(r.Chunks, Chunk{At: at, Tokens: 1, Kind: Text})
+			at += 8_300_000 + Instant(random.NormFloat64()*40_000)
+		}
+		r.Done = at
+		all = append(all, r)
+	}
+	return all
+}
 
 // decode reads all of a block.
 func decode(b Block) ([]*Record, error) {
