@@ -12,14 +12,16 @@ import (
 )
 
 // insertBlock is the statement of a flush.
-const insertBlock = "INSERT INTO block (run_id, seq, records, low, high, lost, tokens, count, bytes, heads, chunks, texts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+const insertBlock = `INSERT INTO block (run_id, seq, records, low, high, lost, tokens, count, bytes, heads, chunks, texts)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 // addBlock inserts a block with the number of its first record.
 func (s *Store) addBlock(tx *sql.Tx, id string, seq int, b trace.Block) error {
 	if b.Texts == nil {
 		b.Texts = []byte{}
 	}
-	return s.exec(tx, insertBlock, id, seq, b.Records, b.Low, b.High, b.Lost, b.Tokens, b.Count, b.TextBytes, b.Heads, b.Chunks, b.Texts)
+	return s.exec(tx, insertBlock, id, seq, b.Records, b.Low, b.High, b.Lost, b.Tokens, b.Count, b.TextBytes,
+		b.Heads, b.Chunks, b.Texts)
 }
 
 // An extent is the directory's entry of a block.
@@ -33,8 +35,8 @@ func (e extent) end() int { return e.seq + e.records - 1 }
 
 // extents are the blocks of a run with records after a number, in their order.
 func (s *Store) extents(id string, since int) ([]extent, error) {
-	const of = "SELECT seq, records, low, high FROM block "
-	all, err := s.directory(of+`WHERE run_id = ?1 AND seq >= coalesce((SELECT max(seq) FROM block WHERE run_id = ?1 AND seq <= ?2 + 1), 0)
+	all, err := s.directory(`SELECT seq, records, low, high FROM block
+		WHERE run_id = ?1 AND seq >= coalesce((SELECT max(seq) FROM block WHERE run_id = ?1 AND seq <= ?2 + 1), 0)
 		ORDER BY seq`, id, since)
 	if damaged(err) {
 		all, err = s.undirected(id), nil
@@ -83,8 +85,11 @@ func (s *Store) block(id string, e extent, parts string) ([]*trace.Record, error
 	return s.readBlock(id, e, parts, func(all []*trace.Record) (from, to int) { return 0, len(all) })
 }
 
+// A choice is which of the records of a block are read with more parts than their heads.
+type choice func([]*trace.Record) (from, to int)
+
 // readBlock reads the heads of the records of an extent, and the other parts of those that are chosen by them.
-func (s *Store) readBlock(id string, e extent, parts string, choose func([]*trace.Record) (from, to int)) ([]*trace.Record, error) {
+func (s *Store) readBlock(id string, e extent, parts string, choose choice) ([]*trace.Record, error) {
 	var seq, n int
 	var blobs [3][]byte
 	into := []any{&seq, &n, &blobs[0], &blobs[1], &blobs[2]}

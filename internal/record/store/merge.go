@@ -128,8 +128,8 @@ func (m *merge) fill(s *source) error {
 		return nil
 	}
 	slices.SortFunc(records, byIndex)
-	if low, high := records[0].Index, records[len(records)-1].Index; s.from == math.MinInt && (low != s.block.low || high != s.block.high) {
-		m.changed = append(m.changed, &Damage{Run: m.id, First: -1, Last: -1, Why: fmt.Errorf("its directory has records %d to %d where %d to %d are", s.block.low, s.block.high, low, high)})
+	if s.from == math.MinInt {
+		m.compare(*s.block, records[0].Index, records[len(records)-1].Index)
 	}
 	s.records = records[place(records, s.from):]
 	m.read += len(s.records)
@@ -148,6 +148,14 @@ func (m *merge) fill(s *source) error {
 		}
 	}
 	return nil
+}
+
+// compare notes an entry of the directory that has other indices than the block.
+func (m *merge) compare(e extent, low, high int) {
+	if low != e.low || high != e.high {
+		why := fmt.Errorf("its directory has records %d to %d where %d to %d are", e.low, e.high, low, high)
+		m.changed = append(m.changed, &Damage{Run: m.id, First: -1, Last: -1, Why: why})
+	}
 }
 
 // narrow drops the records of a block that are read again later.
@@ -219,7 +227,8 @@ func (m *merge) rows(s *source) error {
 
 // someRows reads rows until one cannot be read.
 func (m *merge) someRows(s *source) (n int, err error) {
-	rows, err := m.store.db.Query("SELECT "+columns+", "+commitNumber+" FROM record WHERE run_id = ? AND idx >= ? ORDER BY idx LIMIT ?", m.id, s.from, batch)
+	const from = " FROM record WHERE run_id = ? AND idx >= ? ORDER BY idx LIMIT ?"
+	rows, err := m.store.db.Query("SELECT "+columns+", "+commitNumber+from, m.id, s.from, batch)
 	if err != nil {
 		return 0, err
 	}

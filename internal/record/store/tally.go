@@ -15,7 +15,8 @@ import (
 
 // tally counts what a run has, by the words that a person reads. It is stored with a run that has ended, and cleared by
 // what changes its records.
-const tally = `(SELECT json_object('records', sum(n), 'bytes of chunks', sum(packed), 'chunks', sum(chunks), 'bytes of text', sum(texts), 'output tokens', sum(tokens),
+const tally = `(SELECT json_object('records', sum(n), 'bytes of chunks', sum(packed), 'chunks', sum(chunks),
+	'bytes of text', sum(texts), 'output tokens', sum(tokens),
 	'snapshots', (SELECT count(*) FROM snapshot WHERE run_id = ?1),
 	'samples', (SELECT coalesce(sum(points), 0) FROM telemetry_block WHERE run_id = ?1),
 	'series', (SELECT count(*) FROM telemetry_series WHERE run_id = ?1),

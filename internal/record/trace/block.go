@@ -147,8 +147,11 @@ func (c *coder) heads(all []*Record, counts []int) error {
 	texts(c, n, func(i int) *Source { return &all[i].CountedFrom })
 	texts(c, n, func(i int) *Stamps { return &all[i].Stamps })
 	for _, at := range []func(r *Record) *string{
-		func(r *Record) *string { return &r.ID }, func(r *Record) *string { return &r.Tenant }, func(r *Record) *string { return &r.Session },
-		func(r *Record) *string { return &r.FinishReason }, func(r *Record) *string { return &r.Error },
+		func(r *Record) *string { return &r.ID },
+		func(r *Record) *string { return &r.Tenant },
+		func(r *Record) *string { return &r.Session },
+		func(r *Record) *string { return &r.FinishReason },
+		func(r *Record) *string { return &r.Error },
 	} {
 		texts(c, n, func(i int) *string { return at(all[i]) })
 	}

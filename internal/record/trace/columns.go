@@ -52,13 +52,14 @@ type Packer struct {
 const pauseAfter = 32 << 10
 
 // unpacker decompresses; it does not allocate beyond the capacity of the destination.
-var unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderLowmem(true), zstd.WithDecodeAllCapLimit(true))
+var unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderLowmem(true),
+	zstd.WithDecodeAllCapLimit(true))
 
 // compress appends raw to b, compressed. Text gains much from a better level, planes nothing.
 func (p *Packer) compress(b, raw []byte, level zstd.EncoderLevel) []byte {
 	if p.zstd[level] == nil { // settings that there are
-		p.zstd[level], _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true),
-			zstd.WithWindowSize(sectionBytes), zstd.WithEncoderLevel(level))
+		p.zstd[level], _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false),
+			zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(sectionBytes), zstd.WithEncoderLevel(level))
 	}
 	return p.zstd[level].EncodeAll(raw, b)
 }
