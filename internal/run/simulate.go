@@ -83,22 +83,22 @@ func (p *Prepared) Simulation(ctx context.Context) (sim.SimulationPlan, error) {
 func (p *Prepared) forecastRequests(ctx context.Context) ([]sim.Request, error) {
 	requests := p.Requests()
 	f := forecaster{
-		Prepared: p, requests: requests, followers: map[int][]int{}, out: make([]sim.Request, len(requests)),
+		Prepared: p, requests: requests, followers: map[int][]int{}, out: make([]sim.Request, requests.N),
 	}
-	for i := range requests {
-		if after := requests[i].After; after != 0 {
+	for i := range requests.N {
+		if after := requests.Brief(i).After; after != 0 {
 			f.followers[after-1] = append(f.followers[after-1], i)
 		}
 	}
 	var parts errgroup.Group
-	size := max(1, (len(requests)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
-	for from := 0; from < len(requests); from += size {
+	size := max(1, (requests.N+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
+	for from := 0; from < requests.N; from += size {
 		parts.Go(func() error {
-			for i := from; i < min(from+size, len(requests)) && ctx.Err() == nil; i++ {
-				if requests[i].After != 0 {
+			for i := from; i < min(from+size, requests.N) && ctx.Err() == nil; i++ {
+				if requests.Brief(i).After != 0 {
 					continue
 				}
-				if err := f.ask(i, &requests[i]); err != nil {
+				if err := f.ask(i, requests.At(i)); err != nil {
 					return err
 				}
 			}
@@ -111,7 +111,7 @@ func (p *Prepared) forecastRequests(ctx context.Context) ([]sim.Request, error) 
 // A forecaster finds out how the engine would take the requests of a workload.
 type forecaster struct {
 	*Prepared
-	requests  []workload.Request
+	requests  workload.List
 	followers map[int][]int // by the request that they wait for
 	out       []sim.Request
 }
@@ -128,7 +128,7 @@ func (f *forecaster) ask(i int, req *workload.Request) error {
 		Tenant: req.Tenant, Session: req.Session, Number: req.Number, After: req.After, Think: req.Think,
 	}
 	for _, follower := range f.followers[i] {
-		next := f.requests[follower]
+		next := *f.requests.At(follower)
 		if err := driver.Remember(&next, req, taken.Text()); err != nil {
 			return fmt.Errorf("request %d: %w", follower, err)
 		}
