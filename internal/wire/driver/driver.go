@@ -114,6 +114,7 @@ func (d Driver) Run(ctx context.Context, stop <-chan struct{}, p Plan) Outcome {
 	}
 	over := make(chan struct{})
 	encoding := r.makeAhead(over)
+	r.awaitFirst()
 	before := r.begin()
 	r.Progress.begin(r)
 	p.Places.begin(r)
@@ -146,14 +147,15 @@ type run struct {
 	turns    *turns
 	inFlight sync.WaitGroup
 	ahead    window
+	litter   litter
 	jobs     chan func() // for goroutines without one
 
-	unmade    int // requests that were made later than they could have been sent
+	unmade    int           // requests that were made later than they could have been sent
 	unmadeMax time.Duration // by how much at most
 
-	idle     atomic.Int32
-	mu       sync.Mutex // guards out.Records
-	out      Outcome
+	idle atomic.Int32
+	mu   sync.Mutex // guards out.Records
+	out  Outcome
 }
 
 // beforehand is how long before an agreed start the usage of the process is read.
@@ -338,7 +340,7 @@ func (r *run) enter() (free trace.Instant, ok bool) {
 func (r *run) released(e encoded, free trace.Instant) func() {
 	rec := trace.NewRecord(e.index)
 	rec.Due, rec.Free, rec.Released = e.due, free, r.now()
-	if late := e.made.Sub(max(e.due, free)); e.made.Happened() && late > 0 {
+	if late := e.made.Sub(max(e.due, free)); e.made.Happened() && late > time.Duration(behind) {
 		r.unmade++
 		r.unmadeMax = max(r.unmadeMax, late)
 	}
