@@ -13,13 +13,11 @@ import (
 type List struct {
 	N int // requests
 	// At is request i, which is not to be changed. One that is not made yet has a Later, and is another one at each
-	// call.
+	// call; its PromptTokens are those that were wanted until it is made.
 	At    func(i int) *Request
 	Brief func(i int) Brief
 	// Chained means that some request waits for another.
 	Chained bool
-	// Rough means that the PromptTokens of requests with a Later are those that were wanted.
-	Rough bool
 }
 
 // A Brief is what a plan needs of a request.
