@@ -130,8 +130,8 @@ func (l List) Make(ctx context.Context, spool *Spool) ([]Request, error) {
 	return all, nil
 }
 
-// makeAll makes all requests.
-func (w *Workload) makeAll(ctx context.Context, spool *Spool) (err error) {
+// MakeAll makes all requests, and leaves what is too much for memory in spool.
+func (w *Workload) MakeAll(ctx context.Context, spool *Spool) (err error) {
 	if w.List != nil {
 		w.Requests, err = w.List.Make(ctx, spool)
 		w.List = nil
