@@ -57,6 +57,10 @@ func Prepare(ctx context.Context, spec plan.Spec, deps Deps) (*Prepared, error) 
 		err = p.checkStored().Err()
 	}
 	if err == nil {
+		p.load.spool, p.load.window = p.newSpool(), window
+		if p.admission != nil {
+			p.load.window = 0
+		}
 		err = p.load.read(ctx, p.files(p.spec.Tokens.Download))
 	}
 	if err == nil {
@@ -346,23 +350,26 @@ func (p *Prepared) newIDs() string {
 
 func (p *Prepared) builder() *builder {
 	source := p.load.source(&part{}, p.files(p.spec.Tokens.Download))
-	source.Tokens, source.Local, source.Vocab, source.Spool = p.tokens.tok, p.tokens.local, p.tokens.vocab, nil
+	source.Tokens, source.Local, source.Vocab = p.tokens.tok, p.tokens.local, p.tokens.vocab
 	source.Model = cmp.Or(p.spec.Tokens.Where, p.spec.Request.Root)
 	if p.target != nil {
 		source.Server = p.askingTokenizer()
 	}
-	if p.admission == nil {
-		source.Window, source.InOrder = window, p.Fleet == nil && !p.Shared
-	}
-	if p.Spool != nil {
-		source.Spool = workload.NewSpool(p.Spool, spoolLimit)
-	}
+	source.InOrder = p.Fleet == nil && !p.Shared
 	return &builder{load: p.load, source: *source, headers: p.headers, noTokens: p.tokens.none}
 }
 
 // window is the number of requests beyond which they are made as they are due: fewer are made at once, and all that is
 // to be noted about them is known before.
 const window = 4096
+
+// newSpool is for prompts that are too many for memory, nil where they have to stay there.
+func (p *Prepared) newSpool() *workload.Spool {
+	if p.Spool == nil {
+		return nil
+	}
+	return workload.NewSpool(p.Spool, spoolLimit)
+}
 
 // spoolLimit is the limit of prompts in memory, in bytes.
 const spoolLimit = 64 << 20

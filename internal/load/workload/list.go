@@ -16,8 +16,8 @@ type List struct {
 	// call; its PromptTokens are those that were wanted until it is made.
 	At    func(i int) *Request
 	Brief func(i int) Brief
-	// Chained means that some request waits for another.
-	Chained bool
+	// Chained means that some request waits for another, Mixed that they are of several forms.
+	Chained, Mixed bool
 }
 
 // A Brief is what a plan needs of a request.
