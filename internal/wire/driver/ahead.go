@@ -91,6 +91,9 @@ func (r *run) make(i int) encoded {
 		return encoded{index: i, req: req, err: err, made: trace.Never}
 	}
 	machine.Discard(max(r.litter.each, size(whole)))
+	if r.plan.Made != nil {
+		r.plan.Made(i, whole)
+	}
 	e := r.encode(i, whole)
 	if !req.Followed {
 		later := *req

@@ -52,10 +52,11 @@ type Sender interface {
 // A Plan is a run to execute.
 type Plan struct {
 	Requests    workload.List
-	Schedule    arrival.Schedule // one due time for each request that does not wait for another
-	Concurrency int              // requests in flight at most, 0 = no limit
-	Places      *Places          // can raise Concurrency during the run; nil: nothing does
-	Until       time.Duration    // no request is released from then on; 0 = no limit
+	Made        func(i int, r *workload.Request) // is called with requests that are made as they are due, in order; may be nil
+	Schedule    arrival.Schedule                 // one due time for each request that does not wait for another
+	Concurrency int                              // requests in flight at most, 0 = no limit
+	Places      *Places                          // can raise Concurrency during the run; nil: nothing does
+	Until       time.Duration                    // no request is released from then on; 0 = no limit
 	// Zero is the instant of the clock of the Driver from which the schedule counts, which Run
 	// waits for; 0: that of the call.
 	Zero int64
