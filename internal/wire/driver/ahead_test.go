@@ -118,7 +118,7 @@ func TestARequestThatCannotBeMade(t *testing.T) {
 func TestTurnsThatAreMadeAsTheyAreDue(t *testing.T) {
 	requests := slices.Concat(talk("a", 0, 3, 2*time.Second), talk("b", 3, 2, 500*time.Millisecond))
 	whole := workload.Listed(requests)
-	later := whole.Amend(func(i int, r *workload.Request) {
+	later := whole.Amend(func(_ int, r *workload.Request) {
 		text, messages := r.Text, r.Messages
 		r.Text, r.Messages = "", workload.NoMessages
 		r.Later = func(whole *workload.Request) error {
