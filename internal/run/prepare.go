@@ -270,24 +270,43 @@ func (p *Prepared) lookAhead(ctx context.Context, spool *workload.Spool) error {
 	if w.List == nil {
 		return nil
 	}
-	began, before, made := time.Now(), machine.OwnCPU(), 0
-	for i, r := range w.All().Cut(lookRequests).All() {
-		if _, err := r.Unspooled(); err != nil {
-			return fmt.Errorf("make request %d: %w", i, err)
-		}
-		if made++; ctx.Err() != nil || time.Since(began) > lookFor {
-			break
-		}
+	each, err := costOf(ctx, w.All().Cut(lookRequests))
+	if err == nil && (p.built.rate()*each.Seconds() > maxMaking || each > maxEach) {
+		err = w.MakeAll(ctx, spool)
 	}
-	if each := (machine.OwnCPU() - before) / time.Duration(max(made, 1)); p.built.rate()*each.Seconds() > maxMaking || each > maxEach {
-		if err := w.MakeAll(ctx, spool); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	if w.Late != nil {
 		p.early = w.Late()
 	}
 	return context.Cause(ctx)
+}
+
+// costOf makes requests, for a while, and returns what one takes of a processor: the least of several spells, in which
+// the process did little else.
+func costOf(ctx context.Context, requests workload.List) (each time.Duration, err error) {
+	const spell = 32 // requests
+	began, before, made := time.Now(), machine.OwnCPU(), 0
+	for i, r := range requests.All() {
+		if _, err := r.Unspooled(); err != nil {
+			return 0, fmt.Errorf("make request %d: %w", i, err)
+		}
+		made++
+		over := ctx.Err() != nil || time.Since(began) > lookFor || i+1 == requests.N
+		if made < spell && !over {
+			continue
+		}
+		now := machine.OwnCPU()
+		if cost := (now - before) / time.Duration(made); each == 0 || cost < each && made == spell {
+			each = cost
+		}
+		if over {
+			break
+		}
+		before, made = now, 0
+	}
+	return each, context.Cause(ctx)
 }
 
 // noteLate replaces the notes on the first requests by those on all that were made.
