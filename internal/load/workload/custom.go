@@ -2,6 +2,7 @@ package workload
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
 	"github.com/pitot-bench/pitot/internal/load/rows"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // Custom takes requests from a JSON Lines file, one object a line:
@@ -72,13 +74,21 @@ func (c Custom) Build(ctx context.Context, p *Pack, tok Tokenizer) (Workload, er
 // Read parses every line into p, and reports the first few that are wrong.
 func (c Custom) Read(file io.Reader, p *Pack) (*Pack, error) {
 	var full error // the spool
-	err := rows.Lines(file, func(_ int, line []byte) error {
+	endless := 0
+	err := rows.Lines(file, func(n int, line []byte) error {
 		r, err := c.line(line)
-		if err == nil && full == nil {
+		if errors.Is(err, errNoLength) {
+			endless, err = cmp.Or(endless, n), nil
+		}
+		if err == nil && endless == 0 && full == nil {
 			full = p.add(r)
 		}
 		return err
 	})
+	if err == nil && endless > 0 {
+		why := fmt.Sprintf("is needed, as line %d of the file has no field \"output_tokens\" for the length of its answer", endless)
+		return nil, plan.Problems{{Path: "output_len", Why: why}}
+	}
 	if err == nil && full == nil && p.size() == 0 {
 		err = errors.New("no requests: the file is empty")
 	}
@@ -129,7 +139,7 @@ func (l customLine) prompt(r *Request) error {
 
 var (
 	errNoPrompt = errors.New(`field "prompt" is missing`)
-	errNoLength = errors.New(`field "output_tokens" is missing, and no output length is given for all requests`)
+	errNoLength = errors.New(`field "output_tokens" is missing`)
 )
 
 // isText reads field into text if it is a string.
