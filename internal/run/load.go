@@ -14,6 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/traffic"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
@@ -185,10 +186,20 @@ func recognize(p plan.Problems, dataset plan.Typed) {
 		if p[i].Path != "data" || p[i].Hint != "" {
 			continue
 		}
-		if kind := traffic.Recognize(of.Data); kind != "" && kind != dataset.Kind {
+		if kind := recognized(of.Data); kind != "" && kind != dataset.Kind {
 			p[i].Hint = fmt.Sprintf("%s looks like %s: add --workload %[2]s", filepath.Base(of.Data), kind)
 		}
 	}
+}
+
+// recognized is traffic.Recognize of a regular file.
+func recognized(name string) string {
+	file, err := files.OpenRegular(name)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	return traffic.Recognize(name, file)
 }
 
 // unknownKind lists the kinds of Pitot's own; those of other tools have a name with a dot.

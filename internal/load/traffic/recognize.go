@@ -5,23 +5,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"os"
 
 	"github.com/pitot-bench/pitot/internal/load/rows"
-	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
 // Recognize is the kind of dataset that reads a file, by the names of the fields in its first object; empty: none is
-// known. It reads at most 64 KiB of a regular file.
-func Recognize(name string) string {
-	if !files.IsRegular(name) {
-		return ""
-	}
-	file, err := os.Open(name)
-	if err != nil {
-		return ""
-	}
-	defer file.Close()
+// known. It reads at most 64 KiB of the text.
+func Recognize(name string, file io.Reader) string {
 	text, err := rows.Unpack(name, file)
 	if err != nil {
 		return ""
