@@ -21,6 +21,9 @@ type Options struct {
 	settled bool // figures are those of the steady state
 }
 
+// Brief are the options of a summary of which only Figures are wanted.
+func Brief() Options { return Options{brief: true} }
+
 // DefaultPercentiles are reported unless others are asked for.
 func DefaultPercentiles() []float64 { return []float64{90, 95, 99} }
 

@@ -2,7 +2,6 @@ package store
 
 import (
 	"fmt"
-	"iter"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
@@ -64,48 +63,4 @@ func (s *Store) Outlines(id string, n int) ([]Outline, error) {
 		out = append(out, o)
 	}
 	return out, repairable(rows.Err())
-}
-
-// EachRecord reads the records of a run in workload order, some at a time, however many there are.
-// Damaged ones are left out.
-func (s *Store) EachRecord(id string) iter.Seq2[[]*trace.Record, error] {
-	return func(yield func([]*trace.Record, error) bool) {
-		limit := s.extent(id)
-		for next := 0; ; {
-			some, after, err := s.batchFrom(id, next)
-			if len(some) > 0 && !yield(some, nil) {
-				return
-			}
-			switch {
-			case damaged(err) && next < limit:
-				next = max(next, after) + 1
-			case err != nil && !damaged(err):
-				yield(nil, fmt.Errorf("read run %s: %w", id, err))
-				return
-			case after == next:
-				return
-			default:
-				next = after
-			}
-		}
-	}
-}
-
-// batchFrom reads a batch of records from an index on, and returns the index behind the last one.
-func (s *Store) batchFrom(id string, first int) (out []*trace.Record, next int, err error) {
-	next = first
-	rows, err := s.db.Query("SELECT "+columns+", "+commitNumber+" FROM record WHERE run_id = ? AND idx >= ? ORDER BY idx LIMIT ?", id, first, batch)
-	if err != nil {
-		return nil, next, err
-	}
-	defer rows.Close()
-	var d reader
-	for rows.Next() {
-		r, err := d.scan(rows)
-		if err == nil {
-			out = append(out, r)
-		}
-		next = r.Index + 1
-	}
-	return out, next, rows.Err()
 }
