@@ -460,7 +460,12 @@ func (x *observed) rates(s Summary) Rates {
 func (a *heads) values(of func(*head) (v float64, ok bool)) []float64 {
 	var out []float64
 	for h := range a.all {
-		if v, ok := of(h); ok {
+		v, ok := of(h)
+		switch {
+		case !ok:
+		case out == nil:
+			out = append(make([]float64, 0, a.n), v)
+		default:
 			out = append(out, v)
 		}
 	}
