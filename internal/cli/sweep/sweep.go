@@ -249,7 +249,7 @@ func (c *Cmd) show(sess *session.Session, s curve.Sweep) error {
 	}
 	all := []sweeps.Plot{{File: "sweep.csv", Draw: forms["csv"]}, {File: "sweep.json", Draw: forms["json"]}}
 	under := c.subtitle(sess, s)
-	for _, p := range sweeps.Plots(s) {
+	for _, p := range sweeps.Plots(s, sess.Words()) {
 		all = append(all, sweeps.Plot{File: p.File, Draw: func(w io.Writer) error { return p.Draw(plot.Subtitled{Writer: w, Text: under}) }})
 	}
 	return errors.Join(err, sweeps.WriteFiles(all, func(name string, write func(io.Writer) error) error {
@@ -271,7 +271,7 @@ func (c *Cmd) subtitle(sess *session.Session, s curve.Sweep) string {
 		}
 		return nil
 	})
-	return sweeps.Subtitle(all, words.In(words.Default))
+	return sweeps.Subtitle(all, sess.Words())
 }
 
 // name is that of the sweep.
