@@ -7,8 +7,8 @@ GOVULNCHECK_VERSION := v1.9.0
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/pitot-bench/pitot/internal/cli.version=$(VERSION)
 # The race detector wants a C compiler; tests run without it where there is none. SQLite is
-# C in Go's clothes, in which it finds nothing and loses nine tenths of its time.
-RACE := $(if $(shell command -v gcc cc 2>/dev/null),-race -gcflags=modernc.org/...=-race=false)
+# C in Go's clothes, in which it finds nothing and loses nine tenths of its time. Nobody debugs what is compiled for it.
+RACE := $(if $(shell command -v gcc cc 2>/dev/null),-race -gcflags=modernc.org/...=-race=false -gcflags=./...=-dwarf=false)
 FUZZTIME ?= 1m
 E2E ?= -long
 SERVERS ?= $(HOME)/.cache/pitot-servers
@@ -59,15 +59,19 @@ screenshots: page ## the pictures of the README
 # detector. The tests there that call race.Skip are skipped by it, and run without it.
 RACED = $(if $(RACE),$(shell grep -rlE 'sync\.(Mutex|RWMutex|WaitGroup|Cond|Map|Pool)|"sync/atomic"|x/sync/errgroup|^[[:blank:]]+go ' internal --include='*.go' --exclude='*_test.go' --exclude-dir=torture | xargs -n 1 dirname | sort -u | sed 's|^|./|'))
 PLAIN = $(filter-out $(RACED),$(shell go list ./... | sed 's|^[^/]*/[^/]*/[^/]*|.|'))
-SKIPPING = $(filter $(RACED),$(shell grep -rl 'race\.Skip(t)' internal --include='*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|'))
-SKIPPED = $(shell grep -rhB 1 'race\.Skip(t)' internal --include='*_test.go' | sed -n 's/^func \(Test[A-Za-z0-9_]*\).*/\1/p' | paste -sd '|' -)
+SKIPPING = $(filter $(RACED),$(shell grep -rlE 'race\.Skip\([tf]\)' internal --include='*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|'))
+SKIPPED = $(shell grep -rhEB 1 'race\.Skip\([tf]\)' internal --include='*_test.go' | sed -nE 's/^func ((Test|Fuzz)[A-Za-z0-9_]*).*/\1/p' | paste -sd '|' -)
 
 # Many tests wait for processes and for deadlines, so there is one package more at once than there are processors, and the
-# longest begin first. A program with the race detector would rest for a second at its end.
-AT_ONCE := -p $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
+# longest begin first. Compilers collect their garbage less often: they end soon. A program with the race detector would rest
+# for a second at its end.
+AT_ONCE := -p $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1))) -toolexec 'env GOGC=400'
 LONG := ./internal/test/torture ./internal/test/fleet
+# the program, linked once for all tests that run it
+test: export PITOT_TEST_PROGRAM := $(CURDIR)/bin/tested
 
 test: test-page ## all tests, without vet: see lint
+	go build -toolexec 'env GOGC=400' -ldflags '-s -w' -o $(PITOT_TEST_PROGRAM) ./cmd/pitot
 	$(if $(RACED),GORACE='atexit_sleep_ms=100' CGO_ENABLED=1 go test -vet=off $(AT_ONCE) $(RACE) -parallel 4 -timeout 30m $(RACED),:); raced=$$?; \
 	$(if $(SKIPPING),go test -vet=off $(AT_ONCE) -parallel 6 -timeout 30m -run '^($(SKIPPED))$$' $(SKIPPING),:); skipped=$$?; \
 	go test -vet=off $(AT_ONCE) -timeout 30m $(LONG) $(filter-out $(LONG),$(PLAIN)) && exit $$((raced | skipped))
@@ -85,8 +89,9 @@ streams: ## the wordings of streams; with CLIENT, a file of vLLM's source, also 
 fleet: ## a fleet of processes: every fault, over both kinds of NATS server
 	go test ./internal/test/fleet -count=1 -timeout 1h -parallel 6 -long
 
+# Its memory is mostly garbage: it is collected less often, up to a limit.
 lint: $(GOLANGCI_LINT) lint-page ## the linters of .golangci.yml, go vet among them
-	$(GOLANGCI_LINT) run ./...
+	GOGC=400 GOMEMLIMIT=4GiB $(GOLANGCI_LINT) run ./...
 
 vuln: ## known vulnerabilities in what is called, where their database can be reached
 	scripts/vuln.sh $(GOVULNCHECK_VERSION)

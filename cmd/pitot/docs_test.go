@@ -203,7 +203,7 @@ func runBlocks(t *testing.T, pitot string, found []block) {
 		}
 		var stdout, stderr bytes.Buffer
 		cmd := exec.Command(pitot, args[1:]...)
-		cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, []string{"PITOT_STORE=runs.db", "HOME=" + dir}, &stdout, &stderr
+		cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, []string{"PITOT_STORE=runs.db", "HOME=" + dir, "GOGC=400"}, &stdout, &stderr
 		if err := cmd.Run(); err != nil {
 			t.Errorf("%s: %s: %v: %s", b.where, b.command, err, stderr.String())
 		}

@@ -160,6 +160,7 @@ func helpIn(language, path string) string {
 
 // Each line of a help is translated, and each translation is one of a text that some help has.
 func TestHelpIsTranslated(t *testing.T) {
+	race.Skip(t)
 	paths, english := []string{"vllm bench serve", "vllm bench sweep serve", "sglang bench_serving"}, ""
 	_ = kong.Visit(wholeGrammar(t).Model.Node, func(at kong.Visitable, next kong.Next) error {
 		if node, ok := at.(*kong.Node); ok && !node.Hidden && !node.Passthrough {

@@ -60,6 +60,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("TZ", "UTC")
 			env.Setenv("LANG", "C")
 			env.Setenv("GORACE", noRest)
+			env.Setenv("GOGC", "400") // hundreds of commands start and end
 			notes, err := filepath.Abs("../tool/ingest/testdata/notes")
 			env.Setenv("NOTES", notes)
 			return err

@@ -17,6 +17,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/test/memnet"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // served is a world with a server of its own: an engine behind what is put around it.
@@ -159,6 +160,7 @@ func TestWarmUpEndsWhenTheServerIsSteady(t *testing.T) {
 // A server that compiles for the first of its requests is warmed up by a few short ones, in a part
 // of the requests of the run, and a server that never comes to rest is no reason for doubt.
 func TestABriefWarmUp(t *testing.T) {
+	race.Skip(t)
 	first := func(n int, delay time.Duration) func(int) time.Duration {
 		return func(i int) time.Duration {
 			if i < n {

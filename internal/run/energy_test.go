@@ -15,6 +15,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/run/collect/source"
 	"github.com/pitot-bench/pitot/internal/test/devices"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // fakeDevices samples through a program that runs within this process.
@@ -101,6 +102,7 @@ func TestEnergyOfARun(t *testing.T) {
 // A closed loop of 32 s on an H200 took 11.6 kJ, by the log of its power twice a second. A run that takes its place in
 // the log finds that at any phase of its own samples, and waits for those around it also without a pause.
 func TestEnergyOfALoggedRun(t *testing.T) {
+	race.Skip(t)
 	for i := range 10 {
 		phase := time.Duration(i) * 100 * time.Millisecond
 		for _, settle := range []string{"10s", "0s"} {

@@ -9,10 +9,12 @@ import (
 	"testing/synctest"
 
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // What is foreseen is what is sent, and nobody is asked for it.
 func TestAForecastIsWhatIsSent(t *testing.T) {
+	race.Skip(t)
 	for name, text := range map[string]string{"random": random, "talk": talk, "simulated": simulated} {
 		t.Run(name, func(t *testing.T) {
 			f := foreseen(t, spec(t, text))

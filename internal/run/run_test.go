@@ -23,6 +23,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/test/memnet"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // A world is what a run has to itself: an engine and a client that meet in memory, where
@@ -165,31 +166,42 @@ func outcomeOf(t *testing.T, s plan.Spec, w *world) (o outcome) {
 	return o
 }
 
-// Runs in one process leave nothing behind in each other: one after the other, and two at
-// once with a simulation beside them, each gives what it gives alone.
-func TestRunsInOneProcessAreIndependent(t *testing.T) {
-	texts := []string{random, talk, simulated}
-	alone := make([]outcome, len(texts))
+// alone are the outcomes of runs, each by itself, and what holds others to them.
+func alone(t *testing.T) (texts []string, same func(got []outcome)) {
+	t.Helper()
+	texts = []string{random, talk, simulated}
+	want := make([]outcome, len(texts))
 	for i, text := range texts {
-		synctest.Test(t, func(t *testing.T) { alone[i] = outcomeOf(t, spec(t, text), newWorld()) })
-		if len(alone[i].Records) < 20 || len(alone[i].Bodies) < 20 && i < 2 {
-			t.Fatalf("run %d sent %d requests and has %d records", i, len(alone[i].Bodies), len(alone[i].Records))
+		synctest.Test(t, func(t *testing.T) { want[i] = outcomeOf(t, spec(t, text), newWorld()) })
+		if len(want[i].Records) < 20 || len(want[i].Bodies) < 20 && i < 2 {
+			t.Fatalf("run %d sent %d requests and has %d records", i, len(want[i].Bodies), len(want[i].Records))
 		}
 	}
-	same := func(how string, got []outcome) {
+	return texts, func(got []outcome) {
 		for i := range texts {
-			if diff := gocmp.Diff(alone[i], got[i], cmpopts.EquateNaNs()); diff != "" {
-				t.Errorf("%s, run %d differs (-alone +here):\n%s", how, i, diff)
+			if diff := gocmp.Diff(want[i], got[i], cmpopts.EquateNaNs()); diff != "" {
+				t.Errorf("run %d differs (-alone +here):\n%s", i, diff)
 			}
 		}
 	}
+}
+
+// Runs in one process leave nothing behind in each other: one after the other, each gives what it gives alone.
+func TestRunsAfterEachOtherAreIndependent(t *testing.T) {
+	race.Skip(t)
+	texts, same := alone(t)
 	after := make([]outcome, len(texts))
 	synctest.Test(t, func(t *testing.T) {
 		for i, text := range texts {
 			after[i] = outcomeOf(t, spec(t, text), newWorld())
 		}
 	})
-	same("one after the other", after)
+	same(after)
+}
+
+// So do two at once with a simulation beside them.
+func TestRunsSideBySideAreIndependent(t *testing.T) {
+	texts, same := alone(t)
 	concurrent := make([]outcome, len(texts))
 	synctest.Test(t, func(t *testing.T) {
 		var all sync.WaitGroup
@@ -198,11 +210,12 @@ func TestRunsInOneProcessAreIndependent(t *testing.T) {
 		}
 		all.Wait()
 	})
-	same("side by side", concurrent)
+	same(concurrent)
 }
 
 // The Spec that a run keeps makes the same requests again, and so does the Spec of that run.
 func TestAKeptSpecSendsTheSame(t *testing.T) {
+	race.Skip(t)
 	for name, text := range map[string]string{"random": random, "talk": talk} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

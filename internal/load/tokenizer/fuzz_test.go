@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 func FuzzParse(f *testing.F) {
@@ -27,6 +29,7 @@ func FuzzParse(f *testing.F) {
 // FuzzEncode: no text makes a tokenizer of any kind panic, its encoding consists of
 // known ids, and these decode to UTF-8.
 func FuzzEncode(f *testing.F) {
+	race.Skip(f)
 	var toks []*Tokenizer
 	for _, kind := range append(kinds, otherKinds...) {
 		toks = append(toks, loadKind(f, kind))

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // expressions are equivalents for regexp2 of patterns with features it lacks:
@@ -17,6 +19,7 @@ var expressions = map[string]string{
 
 // FuzzWords compares the patterns with their expressions.
 func FuzzWords(f *testing.F) {
+	race.Skip(f)
 	for _, text := range []string{
 		"it's  1234\r\n水 word", "I'LL we'Re 'ſ x's''s", "  \n \n  a", "a\n  ", " \t12345 67",
 		"HelloWORLDFooʰBar\u0301 \u0301a \u0301", "漢字kana仮名〇１２⼀", "...\r\n\n//\n x/y",

@@ -22,15 +22,16 @@ import (
 	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
-// turns is the runs that calibrate --url makes: each load twice, in turns, waves of equal requests, and a burst.
+// turns is the runs that calibrate --url makes: each load twice, in turns, waves of equal requests, and a burst; half as
+// long in the short form.
 func (o *observer) turns(t *testing.T) (runs []*trace.Trace) {
 	for range 2 {
 		for _, limit := range []int{1, 4, 16, 64} {
-			runs = append(runs, o.run(t, o.plan(t, load{mix: usual, limit: limit, n: 900, until: 4 * time.Second})))
+			runs = append(runs, o.run(t, o.plan(t, load{mix: usual, limit: limit, n: 900, until: lasting(4 * time.Second)})))
 		}
-		runs = append(runs, o.run(t, o.plan(t, load{mix: usual, share: 0.25, until: 6 * time.Second})))
+		runs = append(runs, o.run(t, o.plan(t, load{mix: usual, share: 0.25, until: lasting(6 * time.Second)})))
 	}
-	waves := sim.SimulationPlan{Schedule: arrival.Burst(), Concurrency: 64, Stream: true, Until: 4 * time.Second}
+	waves := sim.SimulationPlan{Schedule: arrival.Burst(), Concurrency: 64, Stream: true, Until: lasting(4 * time.Second)}
 	one := sim.Request{PromptTokens: 256, WantTokens: 128, Job: engine.Job{PromptTokens: 256, OutputTokens: 128}, Finish: "length"}
 	waves.Requests = slices.Repeat([]sim.Request{one}, 2000)
 	return append(runs, o.run(t, waves), o.run(t, o.plan(t, load{mix: usual, n: 320})))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
+	"github.com/pitot-bench/pitot/internal/model/calibrate"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/sim"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -199,13 +200,21 @@ func runOf(p sim.SimulationPlan) trace.Run {
 	return run
 }
 
+// lasting is how long a run of a calibration lasts: half of it in the short form.
+func lasting(long time.Duration) time.Duration {
+	if *calibrate.Long {
+		return long
+	}
+	return long / 2
+}
+
 // protocol is the runs that a calibration is made from.
 func (o *observer) protocol(t *testing.T) (runs []*trace.Trace) {
 	t.Helper()
 	for _, limit := range []int{1, 4, 16, 64} {
-		runs = append(runs, o.run(t, o.plan(t, load{mix: usual, limit: limit, n: 900, until: 8 * time.Second})))
+		runs = append(runs, o.run(t, o.plan(t, load{mix: usual, limit: limit, n: 900, until: lasting(8 * time.Second)})))
 	}
-	for _, l := range []load{{mix: usual, share: 0.25, until: 12 * time.Second}, {mix: mix{100, 40}, n: 320}, {mix: mix{800, 120}, n: 200}} {
+	for _, l := range []load{{mix: usual, share: 0.25, until: lasting(12 * time.Second)}, {mix: mix{100, 40}, n: 320}, {mix: mix{800, 120}, n: 200}} {
 		runs = append(runs, o.run(t, o.plan(t, l)))
 	}
 	return runs

@@ -94,6 +94,7 @@ var studied = []struct {
 }
 
 func TestTwoClocksAreThoseOfTheStudy(t *testing.T) {
+	race.Skip(t)
 	p := h200(t)
 	for _, l := range studied {
 		f := means(t, p.Engine, l.load)
@@ -113,6 +114,7 @@ func TestTwoClocksAreThoseOfTheStudy(t *testing.T) {
 
 // Each mechanism matters as the study says. The change of the mean of a figure, at 32 in flight.
 func TestEachMechanismMatters(t *testing.T) {
+	race.Skip(t)
 	l := load{n: 400, limit: 32}
 	base := means(t, h200(t).Engine, l)
 	for _, without := range []struct {
@@ -147,6 +149,7 @@ func seen(k profile.Calibration) *profile.Calibration {
 
 // More in flight than were seen are not predicted, though the frontend holds some of them back.
 func TestMoreInFlightThanSeen(t *testing.T) {
+	race.Skip(t)
 	p := h200(t)
 	p.Calibration = seen(profile.Calibration{})
 	for limit, inside := range map[int]bool{48: true, 64: true, 80: false, 256: false} {

@@ -117,6 +117,7 @@ func TestMisfitOfOthers(t *testing.T) {
 }
 
 func TestHull(t *testing.T) {
+	race.Skip(t)
 	seen := profile.Seen{Sequences: 16, Context: 16 * 200, StepTokens: 1600, Prompt: 100}
 	reached := profile.Seen{Sequences: 60, Context: 1e6, StepTokens: 1e6, Prompt: 100, Limit: true}
 	more := plain
@@ -195,6 +196,7 @@ func TestRefused(t *testing.T) {
 
 // An objective is met for certain, likely, or not, by where its limit lies.
 func TestGoals(t *testing.T) {
+	race.Skip(t)
 	own := truths()[0]
 	c := predict.Case{Profile: &profile.Profile{Engine: own.Config, Calibration: wide(profile.Calibration{Drift: 0.02, Misfit: map[string]engine.Relative{"ttft.p90": 0.03}})}, Percentiles: []float64{90}}
 	l := load{200, 0, 5, 400, 110}

@@ -136,7 +136,7 @@ func zipped(n int) string {
 // whole is a run that asks for answers in one piece.
 var whole = []string{"--no-stream"}
 
-// hurried are the limits of every run. A case that needs nobody's patience ends long
+// hurried are the limits of a run. A case that needs nobody's patience ends long
 // before them.
 var hurried = []string{"--timeout", "3s", "--idle-timeout", "1s"}
 

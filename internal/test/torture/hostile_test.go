@@ -62,7 +62,7 @@ func TestHostileTogether(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s/%d", by.name, i), func(t *testing.T) {
 				t.Parallel()
-				faults, o := suffer(t, by, group)
+				faults, o := suffer(t, by, group, hurried)
 				if len(faults) == 0 {
 					return
 				}
@@ -96,16 +96,21 @@ func groups(list []hostile, n int) (groups [][]hostile) {
 	return groups
 }
 
-// face runs the program against answers, and reports what it finds under a name.
+// face runs the program against answers, and reports what it finds under a name. A request that only took too long is
+// sent again in the short form, with limits that a busy machine does not reach either.
 func face(t *testing.T, name string, by transport, list []hostile) bool {
 	t.Helper()
-	faults, o := suffer(t, by, list)
+	faults, o := suffer(t, by, list, hurried)
+	late := func(fault string) bool { return strings.Contains(fault, `has class "timeout", want ok`) }
+	if len(faults) > 0 && !*long && !slices.ContainsFunc(faults, func(f string) bool { return !late(f) }) {
+		faults, o = suffer(t, by, list, []string{"--timeout", "60s", "--idle-timeout", "30s"})
+	}
 	return report(t, name, o, faults)
 }
 
-// suffer runs the program against answers, of which request i gets the i-th, looks at
+// suffer runs the program against answers, of which request i gets the i-th, within limits of time, looks at
 // what it has kept, and returns the promises that were broken.
-func suffer(t *testing.T, by transport, list []hostile) (faults []string, o outcome) {
+func suffer(t *testing.T, by transport, list []hostile, limits []string) (faults []string, o outcome) {
 	t.Helper()
 	p := newPlace(t)
 	first := list[0]
@@ -128,7 +133,7 @@ func suffer(t *testing.T, by transport, list []hostile) (faults []string, o outc
 	if first.route != "/tokenize" {
 		args = append(args, "--tokenizer", "none")
 	}
-	args = append(append(args, hurried...), first.args...)
+	args = append(append(args, limits...), first.args...)
 	o = p.start(t, child{args: args, wall: limit(first.route)}).wait()
 	faults = o.faults([]int{0, 1, 3})
 	if o.code != 1 || strings.Contains(o.out, "requests") {

@@ -38,8 +38,8 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	_ = os.Chmod(folder, 0o755)    // for children of another user
-	debug.SetMemoryLimit(48 << 20) // the peak memory of a child is at least that of its parent
+	_ = os.Chmod(folder, 0o755)     // for children of another user
+	debug.SetMemoryLimit(128 << 20) // the peak memory of a child is at least that of its parent
 	code := 1
 	if err := build(folder); err != nil {
 		log.Print(err)

@@ -8,7 +8,7 @@ import (
 )
 
 // With few files a run is refused, or its requests fail as data. Go's runtime needs seven
-// for itself.
+// for itself: those that this process was started with are closed.
 func TestFewFiles(t *testing.T) {
 	t.Parallel()
 	for _, files := range either([]int{8, 16, 40}, []int{8, 10, 12, 14, 16, 20, 24, 32, 40, 48, 64}) {
@@ -23,7 +23,7 @@ func TestFewFiles(t *testing.T) {
 				{"sim", "-q", "-n", "5"},
 				{"runs", "list"},
 			} {
-				o := p.start(t, child{args: args, ulimit: limit}).wait()
+				o := p.start(t, child{args: args, ulimit: limit, before: "exec 3>&- 4>&- 5>&- 6>&- 7>&-;"}).wait()
 				report(t, t.Name(), o, append(o.faults(nil), intact(t, p.store)...))
 			}
 		})
