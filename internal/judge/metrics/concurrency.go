@@ -39,7 +39,7 @@ func (f *flight) sort() *flight {
 // flight is that of the run.
 func (x *observed) flight() *flight {
 	if x.flown == nil {
-		x.flown = new(flight)
+		x.flown = &flight{make([]trace.Instant, 0, x.heads.n), make([]trace.Instant, 0, x.heads.n)}
 		for h := range x.heads.all {
 			x.flown.add(h.released, h.done)
 		}

@@ -30,7 +30,9 @@ func (x *observed) intervals(s *Steady, w *window) {
 		return
 	}
 	stream := x.run.Plan.Stream
-	memory := stats.EffectiveSize(x.heads.values(func(h *head) (float64, bool) { return float64(x.flight().at(h.released)), w.has(h) }))
+	levels := x.heads.values(func(h *head) (float64, bool) { return float64(x.flight().at(h.released)), w.has(h) })
+	x.flown = nil
+	memory := stats.EffectiveSize(levels)
 	latency := func(d *Distribution, of func(ttft, tpot, e2el float64) float64) {
 		d.addIntervals(x.heads.values(func(h *head) (float64, bool) {
 			v := of(h.latencies(stream))
@@ -63,9 +65,8 @@ func (d *Distribution) addIntervals(x []float64, memory float64) {
 	if h := reach(pull); h > 0 {
 		d.MeanInterval = &Interval{max(0, d.Mean-h), d.Mean + h}
 	}
-	sorted := stats.Sort(x)
-	for k := range d.Percentiles {
-		p := &d.Percentiles[k]
+	reached := make([]float64, len(d.Percentiles))
+	for k, p := range d.Percentiles {
 		share := p.P / 100
 		if (1-share)*float64(len(x)) < leastBeyond {
 			continue
@@ -76,7 +77,12 @@ func (d *Distribution) addIntervals(x []float64, memory float64) {
 				pull[i]++
 			}
 		}
-		if h := reach(pull); h > 0 && share+h < 1 && share-h > 0 { // inverted through the sample (Woodruff 1952)
+		reached[k] = reach(pull)
+	}
+	sorted := stats.SortInPlace(x)
+	for k, h := range reached {
+		p := &d.Percentiles[k]
+		if share := p.P / 100; h > 0 && share+h < 1 && share-h > 0 { // inverted through the sample (Woodruff 1952)
 			p.Interval = &Interval{sorted.Percentile(100 * (share - h)), sorted.Percentile(100 * (share + h))}
 		}
 	}

@@ -3,6 +3,7 @@ package metrics
 import (
 	"cmp"
 	"net/http"
+	"runtime/debug"
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
@@ -209,11 +210,18 @@ func SummarizeRecords(t *trace.Trace, records Records, o Options) (Summary, erro
 	return s, err
 }
 
+// manyHeads is from how many requests on the lists of values that are made of them, one after the other, would take twice
+// the memory if they were collected at leisure.
+const manyHeads = 1 << 20
+
 func summarize(t *trace.Trace, records Records, o Options) (Summary, *observed, error) {
 	o = o.withDefaults(t.Run.Plan)
 	x, err := observe(t, records, o, true, !o.brief || o.judged)
 	if err != nil {
 		return Summary{}, nil, err
+	}
+	if x.heads.n > manyHeads {
+		defer debug.SetGCPercent(debug.SetGCPercent(25))
 	}
 	s := x.counted()
 	w := x.window()
