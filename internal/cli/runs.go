@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"slices"
 	"strings"
 
@@ -288,14 +287,11 @@ func (c runsExportCmd) writer(sess *session.Session, s *store.Store, filter stor
 	case c.Summary:
 		return func(w io.Writer) error { return summarize(sess, w, s, list, form) }, err
 	case c.Telemetry:
-		return func(w io.Writer) error { return runs.ExportTelemetry(w, each(sess, list, s.Telemetry, func(t *trace.Trace) *trace.Trace { return t }), form) }, err
+		return func(w io.Writer) error { return runs.ExportTelemetry(w, opened(sess, s, list), form) }, err
 	case err == nil && len(list) > 1 && !form.Holds():
 		err = usagef("%d runs do not fit into one %s file; use -f csv or parquet, or --summary", len(list), form)
 	}
-	return func(w io.Writer) error {
-		open := func(id string) (runs.Stream, error) { return runs.Open(s, id) }
-		return runs.Export(w, each(sess, list, open, func(one runs.Stream) *trace.Trace { return one.Trace }), form)
-	}, err
+	return func(w io.Writer) error { return runs.Export(w, opened(sess, s, list), form) }, err
 }
 
 // summarize writes a row for each run.
@@ -304,16 +300,16 @@ func summarize(sess *session.Session, w io.Writer, s *store.Store, list []store.
 	return errors.Join(err, runs.Summary(w, all, form, english))
 }
 
-// each reads runs one after the other.
-func each[T any](sess *session.Session, list []store.Listing, open func(id string) (T, error), of func(T) *trace.Trace) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
+// opened are stored runs, one after the other.
+func opened(sess *session.Session, s *store.Store, list []store.Listing) runs.Streams {
+	return func(yield func(runs.Stream, error) bool) {
 		for _, l := range list {
-			one, err := open(l.ID)
+			one, err := runs.Open(s, l.ID)
 			if err != nil && len(list) > 1 && sess.ReportDamage(err) {
 				continue
 			}
 			more := yield(one, err)
-			if sess.ReportSkipped(of(one)); !more {
+			if sess.ReportSkipped(one.Trace); !more {
 				return
 			}
 		}

@@ -296,7 +296,7 @@ func (p *pool) densities(all []quantile, out map[string]influence) error {
 	}
 	for i, q := range all {
 		if low, high := at[2*i], at[2*i+1]; high > low {
-			out[q.name] = q.influence.times((high - low) / (2 * q.margin) / q.at)
+			out[q.name] = q.times((high - low) / (2 * q.margin) / q.at)
 		}
 	}
 	return nil

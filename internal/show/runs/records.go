@@ -21,9 +21,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// Traces are runs, read one after the other.
-type Traces = iter.Seq2[*trace.Trace, error]
-
 // Streams are runs with records that are read some at a time, in place of those of the traces.
 type Streams = iter.Seq2[Stream, error]
 

@@ -30,16 +30,6 @@ func sample() *trace.Record {
 	return r
 }
 
-func one(all ...*trace.Trace) Traces {
-	return func(yield func(*trace.Trace, error) bool) {
-		for _, t := range all {
-			if !yield(t, nil) {
-				return
-			}
-		}
-	}
-}
-
 // streams are runs with all records in one batch.
 func streams(all ...*trace.Trace) Streams {
 	return func(yield func(Stream, error) bool) {
