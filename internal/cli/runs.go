@@ -73,6 +73,7 @@ type runsListCmd struct {
 	N      int      `short:"n" default:"20" placeholder:"N" help:"Number of runs to show, 0 for all (${default})."`
 	Figure []string `short:"f" placeholder:"NAME" help:"Figure to show for each run, such as ttft.p99 or throughput.output, by Pitot's definitions; may be repeated."`
 	JSON   bool     `name:"json" help:"Print an array of objects, with all figures of each run."`
+	All    bool     `hidden:"" help:"As -n 0."`
 	flags.Filter
 	flags.StoreFlag
 }
@@ -81,7 +82,7 @@ type runsListCmd struct {
 func (c runsListCmd) Run(sess *session.Session) error {
 	for _, name := range c.Figure {
 		if !figure.Known(name) {
-			return usagef("--figure %q: no figure has that name; `pitot compare` and `pitot runs show` list those of runs", name)
+			return usagef("--figure %q: no figure has that name%s; `pitot compare` and `pitot runs show` list those of runs", name, figure.Like(name))
 		}
 	}
 	filter, err := c.Select(c.Match)
@@ -91,8 +92,12 @@ func (c runsListCmd) Run(sess *session.Session) error {
 	total := 0
 	var all []runs.Run
 	err = sess.With(c.Store, func(s *store.Store) (err error) {
-		total, err = s.Count(filter)
-		filter.Limit = c.N
+		if err = c.Within(s, &filter, sess.Words()); err == nil {
+			total, err = s.Count(filter)
+		}
+		if filter.Limit = c.N; c.All {
+			filter.Limit = 0
+		}
 		list, errList := s.List(filter)
 		if err = errors.Join(err, errList); err == nil && (c.JSON || c.Figure != nil) {
 			all, err = withFigures(sess, s, list)
@@ -128,7 +133,8 @@ func withFigures(sess *session.Session, s *store.Store, list []store.Listing) (a
 }
 
 type runsShowCmd struct {
-	N int `short:"n" placeholder:"N" help:"Number of records to show. Default: all."`
+	N   int  `short:"n" placeholder:"N" help:"Number of records to show. Default: all."`
+	All bool `hidden:"" help:"All records, as by default."`
 	runArg
 }
 
@@ -146,6 +152,7 @@ type runsReportCmd struct {
 	DialectVersion string           `placeholder:"FORM" help:"Version of the report: for vllm 2026-11, 2026-08, 2025-12 or 2025-07, for sglang main or 2026-01. Default: the run's, or the newest."`
 	SLO            []plan.Objective `name:"slo" placeholder:"LIMITS" help:"Objectives instead of the run's: ttft=200ms of each request, ttft.p99=200ms of the run."`
 	Percentiles    []float64        `placeholder:"LIST" help:"Percentiles instead of the run's."`
+	All            bool             `hidden:"" help:"The whole report, as always."`
 	flags.Prices
 	reportFile
 	runArg
@@ -256,10 +263,13 @@ func (c runsExportCmd) Run(sess *session.Session) error {
 		return err
 	}
 	if c.Selects() && !slices.ContainsFunc(c.Runs, session.IsPattern) && (!c.Summary || len(c.Runs) > 0) {
-		return usagef("--kind, --status, --verdict, --model, --tag and --since only apply to patterns, and to --summary of all runs")
+		return usagef("--kind, --status, --verdict, --model, --load, --tag and --since only apply to patterns, and to --summary of all runs")
 	}
 	form := cmp.Or(runs.Format(c.Format), runs.FormatOf(c.Output), runs.JSON)
 	return sess.With(c.Store, func(s *store.Store) error {
+		if err := c.Within(s, &filter, sess.Words()); err != nil {
+			return err
+		}
 		write, err := c.writer(sess, s, filter, form)
 		switch {
 		case err != nil:

@@ -2,9 +2,11 @@ package run
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -146,6 +148,7 @@ func (l *load) resolve(o *part, kinds Kinds) (p plan.Problems) {
 	}
 	o.kind, o.dataset = kind, kind.New()
 	p = settings(o.Dataset, o.dataset)
+	recognize(p, o.Dataset)
 	if p == nil {
 		p = o.dataset.Check(&workload.Source{Requests: l.spec.Requests, Ask: l.ask})
 		o.Dataset = plan.Make(o.Dataset.Kind, o.dataset)
@@ -166,6 +169,24 @@ func settings(t plan.Typed, dst any) plan.Problems {
 		}
 	}
 	return p
+}
+
+// recognize adds to problems of a dataset's file which dataset of Pitot's own reads it, if that is another one.
+func recognize(p plan.Problems, dataset plan.Typed) {
+	var of struct {
+		Data string `json:"data"`
+	}
+	if strings.Contains(dataset.Kind, ".") || json.Unmarshal(dataset.Settings, &of) != nil || of.Data == "" {
+		return
+	}
+	for i := range p {
+		if p[i].Path != "data" || p[i].Hint != "" {
+			continue
+		}
+		if kind := traffic.Recognize(of.Data); kind != "" && kind != dataset.Kind {
+			p[i].Hint = fmt.Sprintf("%s looks like %s: add --workload %[2]s", filepath.Base(of.Data), kind)
+		}
+	}
 }
 
 // unknownKind lists the kinds of Pitot's own; those of other tools have a name with a dot.
@@ -210,7 +231,12 @@ func (l *load) read(ctx context.Context, files workload.Files) error {
 	for _, s := range l.streams {
 		add(plan.Join(s.path, "arrival"), s.arrival.Read(files))
 		for _, o := range s.parts {
-			add(o.path, o.dataset.Read(ctx, l.source(o, files)))
+			err := o.dataset.Read(ctx, l.source(o, files))
+			var p plan.Problems
+			if errors.As(err, &p) {
+				recognize(p, o.Dataset)
+			}
+			add(o.path, err)
 		}
 	}
 	return errors.Join(append(errs, problems.Err())...)

@@ -2,12 +2,12 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"runtime"
+	"io"
+	"iter"
 	"time"
 	"unicode/utf8"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
@@ -27,23 +27,45 @@ func (x *execution) simulate(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, plan.Problems{{Path: "target.engine", Why: err.Error()}}
 	}
-	what, err := x.Simulation(ctx)
-	if err != nil {
+	work := x.newForecast(ctx)
+	defer work.end()
+	if err := work.ahead(); err != nil {
 		return nil, err
 	}
 	x.run.Kind, x.run.Started, x.run.Status = trace.Simulated, time.Now(), trace.Running
 	begun := x.run
-	if err := x.handle(Starting{Run: &begun, Load: PlannedWork{Requests: len(what.Requests)}}); err != nil {
+	if err := x.handle(Starting{Run: &begun, Load: PlannedWork{Requests: work.Len()}}); err != nil {
 		return nil, err
 	}
-	what.Stop = func() bool { return ctx.Err() != nil }
-	out := sim.Run(model, what)
-	if asked := x.spec.Request; asked.Stream && asked.Usage != plan.UsageEach && !what.Native {
-		forgetCounts(out.Records)
+	what, records := x.simulation(), []*trace.Record(nil)
+	what.Source, what.Stop = work, func() bool { return ctx.Err() != nil }
+	asked := x.spec.Request
+	uncounted := asked.Stream && asked.Usage != plan.UsageEach && !what.Native
+	what.Each = func(r *trace.Record) {
+		if uncounted {
+			forgetCounts(r)
+		}
+		r.Map(x.Secrets.Hide)
+		_ = x.handle(Recorded{r})
+		records = append(records, r)
 	}
+	out := sim.Run(model, what)
+	if err := x.simulated(ctx, out); err != nil {
+		return nil, err
+	}
+	x.noteSpent(len(records), time.Duration(out.End))
+	r, err := x.judge(records, x.handle(Ended{&x.run}))
+	if ctx.Err() == nil { // else it was stopped
+		err = errors.Join(out.Err, err)
+	}
+	return r, err
+}
+
+// simulated adds what a simulation gave to the run.
+func (x *execution) simulated(ctx context.Context, out sim.Outcome) error {
 	page, err := exposition.Parse(ctx, "", x.server.Metrics(out.Load))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	_, x.run.KVTokens = cacheConfig(page.Samples)
 	x.run.ServerCounters, x.run.AcceptLength = countersAmong(page.Samples), x.server.AcceptLength(out.Load)
@@ -53,95 +75,135 @@ func (x *execution) simulate(ctx context.Context) (*Result, error) {
 	if out.Stopped {
 		x.run.Status = trace.Interrupted
 	}
-	x.noteSpent(len(out.Records), time.Duration(out.End))
 	x.run.Verdict = &trace.Verdict{Validity: trace.Valid} // there is no client to be in the way
-	for _, r := range out.Records {
-		r.Map(x.Secrets.Hide)
-		_ = x.handle(Recorded{r})
+	return nil
+}
+
+// simulation is the work of a simulated engine but for its requests.
+func (p *Prepared) simulation() sim.SimulationPlan {
+	asked := p.spec.Request
+	native := asked.Protocol == string(endpoint.Generate)
+	return sim.SimulationPlan{
+		Schedule: p.built.due.Schedule, Until: p.spec.Duration.Std(), Concurrency: p.spec.Gate.Concurrency, Hold: p.hold(), Stream: asked.Stream,
+		Chat: asked.Protocol == string(endpoint.Chat), Native: native, Accept: native && p.server.Drafts() > 0,
+		Cached: native || p.server.PrefixCache(),
 	}
-	return x.judge(out.Records, x.handle(Ended{&x.run}))
 }
 
 // Simulation is the work of a simulated engine: all requests as it takes them, and when they are sent. It does not
 // depend on the cost of steps.
 func (p *Prepared) Simulation(ctx context.Context) (sim.SimulationPlan, error) {
-	requests, err := p.forecastRequests(ctx)
-	if ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	asked := p.spec.Request
-	native := asked.Protocol == string(endpoint.Generate)
-	return sim.SimulationPlan{
-		Requests: requests, Schedule: p.built.due.Schedule, Until: p.spec.Duration.Std(), Concurrency: p.spec.Gate.Concurrency, Hold: p.hold(), Stream: asked.Stream,
-		Chat: asked.Protocol == string(endpoint.Chat), Native: native, Accept: native && p.server.Drafts() > 0,
-		Cached: native || p.server.PrefixCache(),
-	}, err
-}
-
-// forecastRequests finds out how the engine would take all requests, with conversations spread over
-// the processors: a request depends on the answers before it.
-func (p *Prepared) forecastRequests(ctx context.Context) ([]sim.Request, error) {
-	requests := p.Requests()
-	f := forecaster{
-		Prepared: p, requests: requests, followers: map[int][]int{}, out: make([]sim.Request, len(requests)),
-	}
-	for i := range requests {
-		if after := requests[i].After; after != 0 {
-			f.followers[after-1] = append(f.followers[after-1], i)
+	what, work := p.simulation(), p.newForecast(ctx)
+	defer work.end()
+	what.Requests = make([]sim.Request, work.Len())
+	for i := range what.Requests {
+		r, err := work.Request(i)
+		if err != nil {
+			return what, err
 		}
+		what.Requests[i] = *r
 	}
-	var parts errgroup.Group
-	size := max(1, (len(requests)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
-	for from := 0; from < len(requests); from += size {
-		parts.Go(func() error {
-			for i := from; i < min(from+size, len(requests)) && ctx.Err() == nil; i++ {
-				if requests[i].After != 0 {
-					continue
-				}
-				if err := f.ask(i, &requests[i]); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	return f.out, parts.Wait()
+	return what, nil
 }
 
-// A forecaster finds out how the engine would take the requests of a workload.
-type forecaster struct {
+// A forecast makes the requests of a simulation as the engine takes them. All processors make some of them ahead.
+// The turns of a conversation are made together with the first, since each depends on the answers before it.
+type forecast struct {
 	*Prepared
 	requests  []workload.Request
-	followers map[int][]int // by the request that they wait for
-	out       []sim.Request
+	followers sim.Followers
+	made      map[int]*sim.Request // that were not asked for
+	more      func() ([]forecasted, error, bool)
+	end       func()
 }
 
-// ask takes request i, with its history, and then those that wait for its answer.
-func (f *forecaster) ask(i int, req *workload.Request) error {
+// A forecasted request is one at its position in the workload.
+type forecasted struct {
+	sim.Request
+	position int
+}
+
+// atATime is the number of requests that are made by one goroutine at a time.
+const atATime = 16
+
+func (p *Prepared) newForecast(ctx context.Context) *forecast {
+	f := &forecast{Prepared: p, requests: p.Requests(), made: map[int]*sim.Request{}}
+	f.followers = sim.NewFollowers(len(f.requests), func(i int) int { return f.requests[i].After })
+	parts := (len(f.requests) + atATime - 1) / atATime
+	f.more, f.end = iter.Pull2(workload.InOrder(ctx, parts, func(ctx context.Context, part int) ([]forecasted, error) {
+		return f.part(ctx, part*atATime)
+	}))
+	return f
+}
+
+// Len is the number of requests.
+func (f *forecast) Len() int { return len(f.requests) }
+
+// Turn is what request i waits for, and how long after.
+func (f *forecast) Turn(i int) (after int, think time.Duration) {
+	return f.requests[i].After, f.requests[i].Think
+}
+
+// Request is request i as the engine takes it.
+func (f *forecast) Request(i int) (*sim.Request, error) {
+	for f.made[i] == nil {
+		if err := f.ahead(); err != nil {
+			return nil, err
+		}
+	}
+	r := f.made[i]
+	delete(f.made, i)
+	return r, nil
+}
+
+// ahead makes further requests.
+func (f *forecast) ahead() error {
+	some, err, ok := f.more()
+	if !ok {
+		err = io.ErrUnexpectedEOF // it was called after an error
+	}
+	for i := range some {
+		f.made[some[i].position] = &some[i].Request
+	}
+	return err
+}
+
+// part makes the requests from a position on that wait for no other, and their followers.
+func (f *forecast) part(ctx context.Context, from int) (out []forecasted, err error) {
+	for i := from; i < min(from+atATime, len(f.requests)) && ctx.Err() == nil && err == nil; i++ {
+		if f.requests[i].After == 0 {
+			out, err = f.ask(out, i, &f.requests[i])
+		}
+	}
+	return out, err
+}
+
+// ask appends request i, with its history, and then those that wait for its answer.
+func (f *forecast) ask(out []forecasted, i int, req *workload.Request) ([]forecasted, error) {
 	taken, err := f.take(req)
 	if err != nil {
-		return fmt.Errorf("request %d: %w", i, err)
+		return out, fmt.Errorf("request %d: %w", i, err)
 	}
-	f.out[i] = sim.Request{
+	out = append(out, forecasted{sim.Request{
 		ID: req.ID, PromptTokens: req.PromptTokens, VisionTokens: req.VisionTokens, WantTokens: req.OutputTokens, Job: taken.Job, Finish: taken.Finish,
 		Status: taken.Status, Refused: endpoint.FirstKilobyte(string(taken.Refused)),
 		Tenant: req.Tenant, Session: req.Session, Number: req.Number, After: req.After, Think: req.Think,
-	}
-	for _, follower := range f.followers[i] {
+	}, i})
+	for follower := range f.followers.Of(i) {
 		next := f.requests[follower]
 		if err := driver.Remember(&next, req, taken.Text()); err != nil {
-			return fmt.Errorf("request %d: %w", follower, err)
+			return out, fmt.Errorf("request %d: %w", follower, err)
 		}
-		if err := f.ask(follower, &next); err != nil {
-			return err
+		if out, err = f.ask(out, follower, &next); err != nil {
+			return out, err
 		}
 	}
-	return nil
+	return out, nil
 }
 
 // take is how the engine would take a request. A body is only made and read if it may
 // contain more than a prompt and a length.
-func (f *forecaster) take(req *workload.Request) (apiserver.Admitted, error) {
+func (f *forecast) take(req *workload.Request) (apiserver.Admitted, error) {
 	asked := f.spec.Request
 	req, err := req.Unspooled()
 	if err != nil {

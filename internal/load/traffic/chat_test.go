@@ -279,7 +279,7 @@ func TestMistakesInConversations(t *testing.T) {
 	}
 	unsaid := mustRead(t, `{"turns": [{"text": "x"}]}`)
 	if _, err := build(t, &replayedTalks{talks: unsaid}, "", workload.Source{}); err == nil ||
-		!strings.Contains(err.Error(), "conversation 1, turn 1: the length of its answer is not known") {
+		!strings.Contains(err.Error(), "output_len: is needed: conversation 1, turn 1 of ") {
 		t.Error(err)
 	}
 	if _, err := build(t, &replayedTalks{talks: unsaid, Output: Size{Fixed: 1}}, "",

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
 	"github.com/pitot-bench/pitot/internal/load/rows"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // Custom takes requests from a JSON Lines file, one object a line:
@@ -67,11 +69,19 @@ func (c Custom) Build(ctx context.Context, requests []Request, tok Tokenizer) (W
 
 // Read parses every line and reports the first few that are wrong.
 func (c Custom) Read(file io.Reader) (requests []Request, err error) {
-	err = rows.Lines(file, func(_ int, line []byte) error {
+	endless := 0
+	err = rows.Lines(file, func(n int, line []byte) error {
 		r, err := c.line(line)
 		requests = append(requests, r)
+		if errors.Is(err, errNoLength) {
+			endless, err = cmp.Or(endless, n), nil
+		}
 		return err
 	})
+	if err == nil && endless > 0 {
+		why := fmt.Sprintf("is needed, as line %d of the file has no field \"output_tokens\" for the length of its answer", endless)
+		return nil, plan.Problems{{Path: "output_len", Why: why}}
+	}
 	if err == nil && len(requests) == 0 {
 		err = errors.New("no requests: the file is empty")
 	}
@@ -122,7 +132,7 @@ func (l customLine) prompt(r *Request) error {
 
 var (
 	errNoPrompt = errors.New(`field "prompt" is missing`)
-	errNoLength = errors.New(`field "output_tokens" is missing, and no output length is given for all requests`)
+	errNoLength = errors.New(`field "output_tokens" is missing`)
 )
 
 // isText reads field into text if it is a string.
