@@ -249,12 +249,21 @@ func (m *merge) someRows(s *source) (n int, err error) {
 // EachRecord reads the records of a run in workload order, some at a time, however many there are.
 // Damaged ones are left out.
 func (s *Store) EachRecord(id string) iter.Seq2[[]*trace.Record, error] {
+	return s.eachRecord(id, func(*merge) {})
+}
+
+// eachRecord is EachRecord, and calls end once all have been read.
+func (s *Store) eachRecord(id string, end func(*merge)) iter.Seq2[[]*trace.Record, error] {
 	return func(yield func([]*trace.Record, error) bool) {
 		m, err := s.merge(id)
 		for err == nil {
 			var some []*trace.Record
-			some, err = m.batch()
-			if err == nil && (len(some) == 0 || !yield(some, nil)) {
+			switch some, err = m.batch(); {
+			case err != nil:
+			case len(some) == 0:
+				end(m)
+				return
+			case !yield(some, nil):
 				return
 			}
 		}
