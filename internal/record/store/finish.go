@@ -41,6 +41,7 @@ func (w *Writer) save(run trace.Run, wait time.Duration) error {
 	if err := cmp.Or(w.store.update(run, wait), w.store.mark.Check()); err != nil {
 		return err
 	}
+	_ = w.join(wait) // blocks that cannot be joined stay
 	w.merge(wait)
 	w.store.seal(w.id, wait)
 	return nil
