@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 
@@ -44,15 +45,27 @@ type runArg struct {
 	flags.StoreFlag
 }
 
-// load reads the run.
-func (a runArg) load(sess *session.Session) (t *trace.Trace, err error) {
-	err = sess.With(a.Store, func(runs *store.Store) (err error) {
-		t, err = runs.Load(a.Run)
+// with calls use with the run.
+func (a runArg) with(sess *session.Session, use func(runs.Stream) error) error {
+	err := sess.With(a.Store, func(s *store.Store) error {
+		one, err := runs.Open(s, a.Run)
+		if err == nil {
+			err = use(one)
+		}
 		return err
 	})
 	if errors.Is(err, store.ErrNoRun) {
 		err = usage(err)
 	}
+	return err
+}
+
+// load reads the run.
+func (a runArg) load(sess *session.Session) (t *trace.Trace, err error) {
+	err = a.with(sess, func(one runs.Stream) error {
+		t, err = one.Trace, one.Load()
+		return err
+	})
 	return sess.ReportSkipped(t), err
 }
 
@@ -107,32 +120,12 @@ func (c runsListCmd) Run(sess *session.Session) error {
 func withFigures(sess *session.Session, s *store.Store, list []store.Listing) (all []runs.Run, err error) {
 	for i := 0; i < len(list) && err == nil; i++ {
 		one := runs.Run{Listing: list[i]}
-		if one.Figures, err = figuresOf(s, one.ID); err != nil && sess.ReportDamage(err) {
+		if one.Figures, err = known.StoredFigures(s, one.ID); err != nil && sess.ReportDamage(err) {
 			err = nil
 		}
 		all = append(all, one)
 	}
 	return all, err
-}
-
-func figuresOf(s *store.Store, id string) ([]trace.ReportedFigure, error) {
-	all, known, err := s.Figures(id, metrics.Pitot, metrics.Version)
-	if err == nil && !known {
-		var t *trace.Trace
-		if t, err = s.Load(id); err == nil {
-			all, err = keepFigures(s, t)
-		}
-	}
-	return all, err
-}
-
-// keepFigures computes the figures of a run and keeps them.
-func keepFigures(runs *store.Store, t *trace.Trace) ([]trace.ReportedFigure, error) {
-	all := known.Figures(t)
-	if t.Run.Status == trace.Running {
-		return all, nil
-	}
-	return all, runs.StoreFigures(t, metrics.Pitot, metrics.Version, all)
 }
 
 type runsShowCmd struct {
@@ -174,13 +167,17 @@ func (c runsReportCmd) Run(sess *session.Session) error {
 	if j := experimentNamed(sess, c.runArg.Run, c.Store); j != nil {
 		return reportExperiment(sess, j, c.Dialect, c.StoreFlag)
 	}
-	t, err := c.load(sess)
-	if err != nil {
-		return err
-	}
-	if err := refused(t.Run); err != nil {
-		return err
-	}
+	return c.with(sess, func(one runs.Stream) error {
+		if err := refused(one.Run); err != nil {
+			return err
+		}
+		return c.report(sess, one)
+	})
+}
+
+// report prints the report of a run.
+func (c runsReportCmd) report(sess *session.Session, one runs.Stream) error {
+	t := one.Trace
 	if o := t.Run.Origin; o != nil && o.Detail != trace.Recorded {
 		return c.reported(sess, t.Run)
 	}
@@ -191,10 +188,17 @@ func (c runsReportCmd) Run(sess *session.Session) error {
 		t.Run.Plan.Percentiles = c.Percentiles
 	}
 	if c.Dialect != "pitot" && c.Dialect != "json" { // which have nothing of a Summary
+		err := one.Load()
+		if sess.ReportSkipped(t); err != nil {
+			return err
+		}
 		printHealth(sess, metrics.HealthOf(t))
 		return printReport(sess, t, metrics.Summary{}, c.Dialect, c.DialectVersion, true)
 	}
-	summary := metrics.Summarize(t, metrics.Options{})
+	summary, err := metrics.SummarizeRecords(t, one.Some, metrics.Options{})
+	if sess.ReportSkipped(t); err != nil {
+		return err
+	}
 	summary.Cost = metrics.CostOf(summary, c.PerHour(), c.Devices)
 	if c.Dialect != "pitot" {
 		printHealth(sess, summary.Health)
@@ -284,12 +288,14 @@ func (c runsExportCmd) writer(sess *session.Session, s *store.Store, filter stor
 	case c.Summary:
 		return func(w io.Writer) error { return summarize(sess, w, s, list, form) }, err
 	case c.Telemetry:
-		return func(w io.Writer) error { return runs.ExportTelemetry(w, tracesOf(sess, list, s.Telemetry), form) }, err
+		return func(w io.Writer) error { return runs.ExportTelemetry(w, each(sess, list, s.Telemetry, func(t *trace.Trace) *trace.Trace { return t }), form) }, err
 	case err == nil && len(list) > 1 && !form.Holds():
 		err = usagef("%d runs do not fit into one %s file; use -f csv or parquet, or --summary", len(list), form)
 	}
-	load := func(id string) (*trace.Trace, error) { return s.Complete(s.Load(id)) }
-	return func(w io.Writer) error { return runs.Export(w, tracesOf(sess, list, load), form) }, err
+	return func(w io.Writer) error {
+		open := func(id string) (runs.Stream, error) { return runs.Open(s, id) }
+		return runs.Export(w, each(sess, list, open, func(one runs.Stream) *trace.Trace { return one.Trace }), form)
+	}, err
 }
 
 // summarize writes a row for each run.
@@ -298,15 +304,16 @@ func summarize(sess *session.Session, w io.Writer, s *store.Store, list []store.
 	return errors.Join(err, runs.Summary(w, all, form, english))
 }
 
-// tracesOf reads runs one after the other.
-func tracesOf(sess *session.Session, list []store.Listing, load func(id string) (*trace.Trace, error)) runs.Traces {
-	return func(yield func(*trace.Trace, error) bool) {
+// each reads runs one after the other.
+func each[T any](sess *session.Session, list []store.Listing, open func(id string) (T, error), of func(T) *trace.Trace) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
 		for _, l := range list {
-			t, err := load(l.ID)
+			one, err := open(l.ID)
 			if err != nil && len(list) > 1 && sess.ReportDamage(err) {
 				continue
 			}
-			if !yield(sess.ReportSkipped(t), err) {
+			more := yield(one, err)
+			if sess.ReportSkipped(of(one)); !more {
 				return
 			}
 		}

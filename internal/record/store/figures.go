@@ -13,19 +13,24 @@ import (
 // equals t, and they are dropped when the run changes: its records, its plan or its
 // end. A store that cannot be written keeps none.
 func (s *Store) StoreFigures(t *trace.Trace, definition, version string, figures []trace.ReportedFigure) error {
+	return s.StoreFiguresOf(t.Run, len(t.Records), definition, version, figures)
+}
+
+// StoreFiguresOf is StoreFigures of a run with so many records.
+func (s *Store) StoreFiguresOf(run trace.Run, records int, definition, version string, figures []trace.ReportedFigure) error {
 	err := s.change(patient, func(tx *sql.Tx) error {
 		var same bool
 		err := tx.QueryRow("SELECT count(*) > 0 FROM run WHERE id = ? AND records = ? AND status = ? AND validity = ?",
-			t.Run.ID, len(t.Records), t.Run.Status, validity(t.Run)).Scan(&same)
+			run.ID, records, run.Status, validity(run)).Scan(&same)
 		if err != nil || !same {
 			return err
 		}
-		if _, err := tx.Exec("INSERT OR REPLACE INTO computed (run_id, definition, version) VALUES (?, ?, ?)", t.Run.ID, definition, version); err != nil {
+		if _, err := tx.Exec("INSERT OR REPLACE INTO computed (run_id, definition, version) VALUES (?, ?, ?)", run.ID, definition, version); err != nil {
 			return err
 		}
 		for i, f := range figures {
 			_, err := tx.Exec("INSERT INTO figure (run_id, definition, version, place, name, value, step) VALUES (?, ?, ?, ?, ?, ?, ?)",
-				t.Run.ID, definition, version, i, f.Name, f.Value, f.Step)
+				run.ID, definition, version, i, f.Name, f.Value, f.Step)
 			if err != nil {
 				return err
 			}
@@ -33,7 +38,7 @@ func (s *Store) StoreFigures(t *trace.Trace, definition, version string, figures
 		return nil
 	})
 	if err != nil && !unwritable(err) {
-		return fmt.Errorf("store the figures of run %s: %w", t.Run.ID, err)
+		return fmt.Errorf("store the figures of run %s: %w", run.ID, err)
 	}
 	return nil
 }

@@ -1,0 +1,103 @@
+package store
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
+)
+
+// Stream is Load with records that are read some at a time, in workload order and several times if need be, in place of
+// those of the trace. Notes on damaged ones are added to the run as soon as all have been read. A run that is still being
+// written is read at once.
+func (s *Store) Stream(ref string) (*trace.Trace, iter.Seq2[[]*trace.Record, error], error) {
+	t, err := s.Telemetry(ref)
+	if err == nil && t.Run.Status == trace.Running {
+		t, err = s.Load(t.Run.ID)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if all := t.Records; all != nil {
+		t.Records = nil
+		return t, func(yield func([]*trace.Record, error) bool) { yield(all, nil) }, nil
+	}
+	noted := false
+	return t, func(yield func([]*trace.Record, error) bool) {
+		var lost []*Damage
+		for some, err := range s.eachRecord(t.Run.ID, &lost) {
+			if !yield(some, err) || err != nil {
+				return
+			}
+		}
+		if !noted {
+			noted = true
+			s.noteLost(&t.Run, lost)
+		}
+	}, nil
+}
+
+// noteLost notes which records of a run could not be read, and what else is not as it was stored.
+func (s *Store) noteLost(run *trace.Run, lost []*Damage) {
+	missing, changed := s.lost(run.ID)
+	if len(lost) > 0 {
+		changed = nil // that says why
+	}
+	run.Notes = append(run.Notes, notesOf(append(lost, missing...), nil)...)
+	for _, d := range changed {
+		run.Notes = append(run.Notes, alteredRun(d.Run, d.Why))
+	}
+}
+
+// EachRecord reads the records of a run in workload order, some at a time, however many there are.
+// Damaged ones are left out.
+func (s *Store) EachRecord(id string) iter.Seq2[[]*trace.Record, error] {
+	return s.eachRecord(id, new([]*Damage))
+}
+
+// eachRecord is EachRecord, and adds what it leaves out to lost.
+func (s *Store) eachRecord(id string, lost *[]*Damage) iter.Seq2[[]*trace.Record, error] {
+	return func(yield func([]*trace.Record, error) bool) {
+		limit := s.extent(id)
+		for next := 0; ; {
+			some, after, err := s.batchFrom(id, next, lost)
+			if len(some) > 0 && !yield(some, nil) {
+				return
+			}
+			switch {
+			case damaged(err) && next < limit:
+				next = max(next, after)
+				*lost = append(*lost, &Damage{Run: id, First: next, Last: next, Why: err})
+				next++
+			case err != nil && !damaged(err):
+				yield(nil, fmt.Errorf("read run %s: %w", id, err))
+				return
+			case after == next:
+				return
+			default:
+				next = after
+			}
+		}
+	}
+}
+
+// batchFrom reads a batch of records from an index on, and returns the index behind the last one.
+func (s *Store) batchFrom(id string, first int, lost *[]*Damage) (out []*trace.Record, next int, err error) {
+	next = first
+	rows, err := s.db.Query("SELECT "+columns+", "+commitNumber+" FROM record WHERE run_id = ? AND idx >= ? ORDER BY idx LIMIT ?", id, first, batch)
+	if err != nil {
+		return nil, next, err
+	}
+	defer rows.Close()
+	var d reader
+	for rows.Next() {
+		r, err := d.scan(rows)
+		if err == nil {
+			out = append(out, r)
+		} else {
+			*lost = append(*lost, &Damage{Run: id, First: r.Index, Last: r.Index, Why: err})
+		}
+		next = r.Index + 1
+	}
+	return out, next, rows.Err()
+}
