@@ -58,6 +58,8 @@ type Deps struct {
 	// Before finds an earlier run with the same prompts against the server of a run, and returns its id; nil: none
 	// is known.
 	Before func(r *trace.Run, same func(*plan.Spec) bool) string
+	// Shared: this process sends a part of the requests, and other machines the others.
+	Shared bool
 	// Fleet sends the requests from other machines; nil: this process does.
 	Fleet Fleet
 	// OnEvent receives the events while a run is prepared; may be nil.

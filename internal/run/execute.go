@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
@@ -185,7 +186,7 @@ func (x *execution) sendWarmUp(ctx context.Context) error {
 	}
 	d := driver.Driver{Sender: x.client, Now: x.target.transport.Now}
 	out := d.Run(ctx, nil, driver.Plan{
-		Requests: requests, Schedule: slices.Values(make([]time.Duration, len(requests))), Concurrency: limit, Hold: x.hold(),
+		Requests: workload.Listed(requests), Schedule: arrival.Burst(), Concurrency: limit, Hold: x.hold(),
 	})
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -304,6 +305,7 @@ func (x *execution) finish(ctx context.Context, records []*trace.Record, before 
 	defer release()
 	x.tail(after)
 	x.collected(after)
+	x.noteLate()
 	err := x.handle(Ended{&x.run})
 	x.noteConnections(records)
 	x.noteRefused(records)
@@ -413,7 +415,7 @@ func (x *execution) driverPlan() driver.Plan {
 }
 
 // planOf is the plan of some of the requests, with or without the probes.
-func (p *Prepared) planOf(requests []workload.Request, due iter.Seq[time.Duration], places int, probe bool) driver.Plan {
+func (p *Prepared) planOf(requests workload.List, due iter.Seq[time.Duration], places int, probe bool) driver.Plan {
 	d := driver.Plan{
 		Requests: requests, Schedule: due, Until: p.spec.Duration.Std(), Concurrency: places, Hold: p.hold(), KeepText: p.spec.KeepText,
 		BackOff: !p.foreign() && closedLoop(&p.spec),
@@ -431,22 +433,19 @@ func closedLoop(s *plan.Spec) bool {
 
 // ahead is the planned work of the run.
 func (x *execution) ahead() PlannedWork {
-	l := PlannedWork{Requests: len(x.Requests()), Gate: x.spec.Gate.Concurrency, Until: x.spec.Duration.Std()}
-	open, turns, starts := false, false, 0
-	for i := range x.Requests() {
-		r := &x.Requests()[i]
-		l.Output += r.OutputTokens
-		open, turns = open || r.OutputTokens == 0, turns || r.After > 0
-		if r.After == 0 {
-			starts++
+	all := x.Requests()
+	l := PlannedWork{Requests: all.N, Gate: x.spec.Gate.Concurrency, Until: x.spec.Duration.Std()}
+	for i := range all.N {
+		output := all.Brief(i).Output
+		if l.Output += output; output == 0 { // it is open
+			l.Output = 0
+			break
 		}
 	}
-	if open {
-		l.Output = 0
-	}
-	if turns {
+	if all.Chained {
 		return l
 	}
+	starts := all.N
 	for due := range x.built.due.Schedule {
 		if starts--; starts < 0 {
 			break
@@ -460,10 +459,10 @@ func (x *execution) ahead() PlannedWork {
 }
 
 // expectedChunks is the number of chunks that all answers may have.
-func expectedChunks(requests []workload.Request) int {
+func expectedChunks(requests workload.List) int {
 	n := 0
-	for i := range requests {
-		n += requests[i].OutputTokens + 2
+	for i := range requests.N {
+		n += requests.Brief(i).Output + 2
 	}
 	return n
 }

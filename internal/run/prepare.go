@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
@@ -27,6 +28,7 @@ type Prepared struct {
 	run    trace.Run // plan and environment
 	load   *load
 	built  built
+	early  []plan.Message // on the first requests, where all are not made yet
 	tokens tokens
 	named  [2]string // the user's names of the model, not the server's
 
@@ -76,7 +78,7 @@ func Prepare(ctx context.Context, spec plan.Spec, deps Deps) (*Prepared, error) 
 func (p *Prepared) Run() trace.Run { return secret.Clean(p.Secrets, p.run) }
 
 // Requests are those that will be sent, in order.
-func (p *Prepared) Requests() []workload.Request { return p.built.work.Requests }
+func (p *Prepared) Requests() workload.List { return p.built.work.All() }
 
 // Close closes the connections, lets a fleet go, and stops the engine.
 func (p *Prepared) Close() {
@@ -228,10 +230,13 @@ func (p *Prepared) resolve(ctx context.Context) error {
 		return err
 	}
 	p.addNotes(p.built.work.Notes...)
+	if err := p.lookAhead(ctx); err != nil {
+		return err
+	}
 	p.emit(Built{&p.built.work})
 	p.digest()
 	atOnce := p.built.due.Rate == 0 && !p.built.due.Ramp && p.spec.Load[0].Arrival.Kind != "replay"
-	if problems := p.checkFiles(len(p.Requests()), atOnce); problems != nil { // a file may have more
+	if problems := p.checkFiles(p.Requests().N, atOnce); problems != nil { // a file may have more
 		return problems
 	}
 	if err := p.newClient(ctx); err != nil {
@@ -241,6 +246,46 @@ func (p *Prepared) resolve(ctx context.Context) error {
 		inspected(ctx)
 	}
 	return err
+}
+
+// Requests that are made as they are due are looked at before the run as far as these limits go.
+const (
+	lookRequests = 256
+	lookFor      = 100 * time.Millisecond
+)
+
+// lookAhead makes the first of the requests that are made as they are due, and notes something about them. The same
+// about all of them is known at the end.
+func (p *Prepared) lookAhead(ctx context.Context) error {
+	if p.built.work.Late == nil {
+		return nil
+	}
+	began := time.Now()
+	for i, r := range p.Requests().Cut(lookRequests).All() {
+		if _, err := r.Unspooled(); err != nil {
+			return fmt.Errorf("make request %d: %w", i, err)
+		}
+		if ctx.Err() != nil || time.Since(began) > lookFor {
+			break
+		}
+	}
+	p.early = p.built.work.Late()
+	p.addNotes(p.early...)
+	return context.Cause(ctx)
+}
+
+// noteLate replaces the notes on the first requests by those on all that were made.
+func (x *execution) noteLate() {
+	if x.built.work.Late == nil {
+		return
+	}
+	early := func(n plan.Message) bool {
+		return slices.ContainsFunc(x.early, func(m plan.Message) bool { return m.Code == n.Code })
+	}
+	x.run.Notes = slices.DeleteFunc(slices.Clone(x.run.Notes), early) // sinks have read those of before
+	for _, n := range x.built.work.Late() {
+		x.add(n)
+	}
 }
 
 // connect starts the embedded engine if there is no other server, waits for the server,
@@ -294,11 +339,18 @@ func (p *Prepared) builder() *builder {
 	if p.target != nil {
 		source.Server = p.askingTokenizer()
 	}
+	if p.admission == nil {
+		source.Window, source.InOrder = window, p.Fleet == nil && !p.Shared
+	}
 	if p.Spool != nil {
 		source.Spool = workload.NewSpool(p.Spool, spoolLimit)
 	}
 	return &builder{load: p.load, source: *source, headers: p.headers, noTokens: p.tokens.none}
 }
+
+// window is the number of requests beyond which they are made as they are due: fewer are made at once, and all that is
+// to be noted about them is known before.
+const window = 4096
 
 // spoolLimit is the limit of prompts in memory, in bytes.
 const spoolLimit = 64 << 20
@@ -337,7 +389,7 @@ func (p *Prepared) planned() int {
 	if p.spec.Requests == 0 && p.spec.Duration > 0 {
 		return 0
 	}
-	return len(p.Requests())
+	return p.Requests().N
 }
 
 // newClient makes the client that sends the requests.

@@ -45,6 +45,7 @@ func Preview(ctx context.Context, spec plan.Spec, deps Deps) (*Forecast, error) 
 	}
 	if err == nil {
 		b := p.builder()
+		b.source.Window = 0 // what is to be noted is to be known
 		b.headers = func(string, plan.Override) (map[string]string, error) { return nil, nil }
 		p.built, err = b.build(ctx)
 	}
@@ -149,12 +150,12 @@ func (f *Forecast) tokens(ctx context.Context, p *Prepared) (err error) {
 
 // count sums up the requests.
 func (f *Forecast) count(b *built) {
-	f.Workload, f.Arrival, f.Notes, f.Requests = b.what, b.when, b.work.Notes, len(b.work.Requests)
+	all := b.work.All()
+	f.Workload, f.Arrival, f.Notes, f.Requests = b.what, b.when, b.work.Notes, all.N
 	next, stop := iter.Pull(b.due.Schedule)
 	defer stop()
 	at := make([]time.Duration, f.Requests)
-	for i := range b.work.Requests {
-		r := &b.work.Requests[i]
+	for i, r := range all.All() {
 		f.Input += r.PromptTokens
 		f.Output += r.OutputTokens
 		if r.OutputTokens == 0 {

@@ -168,7 +168,7 @@ func promptsOf(s plan.Spec) []byte {
 func (x *execution) findable(records []*trace.Record) int {
 	block, n := cmp.Or(x.block, usualBlock), 0
 	for _, r := range records {
-		if r.OK() && !x.Requests()[r.Index].Remember && !x.silent() {
+		if r.OK() && !x.silent() && !x.Requests().At(r.Index).Remember {
 			n += max(0, promptOf(r)-1) / block * block
 		}
 	}
@@ -187,7 +187,7 @@ func (x *execution) reusable(records []*trace.Record) int {
 	total := 0
 	for _, r := range records {
 		by[r.Index] = r
-		q := &requests[r.Index]
+		q := requests.At(r.Index)
 		total += max(len(q.Text), 4*len(q.Tokens), len(q.Messages), len(q.Parts), 6*q.PromptTokens)
 	}
 	s := sharing{known: newBeginnings(total), records: by, requests: requests, copies: map[int]bool{}}
@@ -213,14 +213,14 @@ func inOrder(records []*trace.Record) []*trace.Record {
 type sharing struct {
 	known    *beginnings
 	records  map[int]*trace.Record
-	requests []workload.Request
+	requests workload.List
 	copies   map[int]bool // prompts entirely in the cache, by index
 	template int          // tokens
 }
 
 // of is the number of tokens of a prompt that earlier ones can have left, at most; not ok if unknown.
 func (s *sharing) of(r *trace.Record) (tokens int, ok bool) {
-	q := &s.requests[r.Index]
+	q := s.requests.At(r.Index)
 	if q.Remember {
 		return s.remembered(r, q)
 	}

@@ -55,7 +55,7 @@ func TestSharesOfTurns(t *testing.T) {
 		{Text: "and", Turn: workload.Turn{After: 3, Remember: true}},
 		{Media: []workload.Media{{MIME: "image/png"}}},
 	}
-	s := sharing{known: newBeginnings(1000), records: map[int]*trace.Record{}, requests: requests, copies: map[int]bool{}}
+	s := sharing{known: newBeginnings(1000), records: map[int]*trace.Record{}, requests: workload.Listed(requests), copies: map[int]bool{}}
 	for i, prompt := range []int{200, 230, 200, 230, 50} {
 		r := trace.NewRecord(i)
 		r.PromptTokens, r.OutputTokens = prompt, 10

@@ -110,7 +110,7 @@ func (p *Prepared) Simulation(ctx context.Context) (sim.SimulationPlan, error) {
 // The turns of a conversation are made together with the first, since each depends on the answers before it.
 type forecast struct {
 	*Prepared
-	requests  []workload.Request
+	requests  workload.List
 	followers sim.Followers
 	made      map[int]*sim.Request // that were not asked for
 	more      func() ([]forecasted, error, bool)
@@ -128,8 +128,12 @@ const atATime = 16
 
 func (p *Prepared) newForecast(ctx context.Context) *forecast {
 	f := &forecast{Prepared: p, requests: p.Requests(), made: map[int]*sim.Request{}}
-	f.followers = sim.NewFollowers(len(f.requests), func(i int) int { return f.requests[i].After })
-	parts := (len(f.requests) + atATime - 1) / atATime
+	n := 0
+	if f.requests.Chained {
+		n = f.requests.N
+	}
+	f.followers = sim.NewFollowers(n, func(i int) int { return f.requests.Brief(i).After })
+	parts := (f.requests.N + atATime - 1) / atATime
 	f.more, f.end = iter.Pull2(workload.InOrder(ctx, parts, func(ctx context.Context, part int) ([]forecasted, error) {
 		return f.part(ctx, part*atATime)
 	}))
@@ -137,11 +141,12 @@ func (p *Prepared) newForecast(ctx context.Context) *forecast {
 }
 
 // Len is the number of requests.
-func (f *forecast) Len() int { return len(f.requests) }
+func (f *forecast) Len() int { return f.requests.N }
 
 // Turn is what request i waits for, and how long after.
 func (f *forecast) Turn(i int) (after int, think time.Duration) {
-	return f.requests[i].After, f.requests[i].Think
+	b := f.requests.Brief(i)
+	return b.After, b.Think
 }
 
 // Request is request i as the engine takes it.
@@ -170,9 +175,9 @@ func (f *forecast) ahead() error {
 
 // part makes the requests from a position on that wait for no other, and their followers.
 func (f *forecast) part(ctx context.Context, from int) (out []forecasted, err error) {
-	for i := from; i < min(from+atATime, len(f.requests)) && ctx.Err() == nil && err == nil; i++ {
-		if f.requests[i].After == 0 {
-			out, err = f.ask(out, i, &f.requests[i])
+	for i := from; i < min(from+atATime, f.requests.N) && ctx.Err() == nil && err == nil; i++ {
+		if f.requests.Brief(i).After == 0 {
+			out, err = f.ask(out, i, f.requests.At(i))
 		}
 	}
 	return out, err
@@ -190,7 +195,7 @@ func (f *forecast) ask(out []forecasted, i int, req *workload.Request) ([]foreca
 		Tenant: req.Tenant, Session: req.Session, Number: req.Number, After: req.After, Think: req.Think,
 	}, i})
 	for follower := range f.followers.Of(i) {
-		next := f.requests[follower]
+		next := *f.requests.At(follower)
 		if err := driver.Remember(&next, req, taken.Text()); err != nil {
 			return out, fmt.Errorf("request %d: %w", follower, err)
 		}

@@ -92,7 +92,7 @@ func (r Rerank) draw(v Vocabulary, tok Tokenizer) (*draw, error) {
 		return nil, err
 	}
 	d.inputs, d.offsets = append(lengths, d.inputs...), append(starts, d.offsets...)
-	d.outputs = make([]int64, len(d.inputs))
+	d.outputs = make([]int32, len(d.inputs))
 	return d, nil
 }
 
