@@ -339,9 +339,8 @@ func (p *Prepared) builder() *builder {
 	if p.target != nil {
 		source.Server = p.askingTokenizer()
 	}
-	if p.admission == nil {
-		source.Window, source.InOrder = window, p.Fleet == nil && !p.Shared
-	}
+	source.Local = source.Local || p.admission != nil
+	source.Window, source.InOrder = window, p.Fleet == nil && !p.Shared
 	if p.Spool != nil {
 		source.Spool = workload.NewSpool(p.Spool, spoolLimit)
 	}

@@ -46,7 +46,7 @@ func (k *storeSink) Handle(e run.Event) (err error) {
 			k.progress.Store(e.Progress)
 			return nil
 		}
-		k.writer, err = k.store.Create(*e.Run, store.Owner{Progress: snapshots(e.Progress), Trouble: k.trouble})
+		k.writer, err = k.store.Create(*e.Run, store.Owner{Progress: snapshots(e.Progress), Trouble: k.trouble, Virtual: e.Run.Kind == trace.Simulated})
 	case run.Recorded:
 		k.writer.Append(e.Record)
 	case run.Sampled:
@@ -55,7 +55,8 @@ func (k *storeSink) Handle(e run.Event) (err error) {
 		_ = k.writer.Finish(*e.Run) // tried again once it is judged
 	case run.Judged:
 		if err = k.writer.Finish(e.Result.Trace.Run); err == nil {
-			err = k.store.StoreFigures(e.Result.Trace, metrics.Pitot, metrics.Version, e.Result.Summary.Figures())
+			q := e.Result.Summary.Requests
+			err = k.store.StoreFiguresOf(e.Result.Trace.Run, q.OK+q.Failed, metrics.Pitot, metrics.Version, e.Result.Summary.Figures())
 		}
 	}
 	return err

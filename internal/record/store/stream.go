@@ -49,55 +49,21 @@ func (s *Store) noteLost(run *trace.Run, lost []*Damage) {
 	}
 }
 
-// EachRecord reads the records of a run in workload order, some at a time, however many there are.
-// Damaged ones are left out.
-func (s *Store) EachRecord(id string) iter.Seq2[[]*trace.Record, error] {
-	return s.eachRecord(id, new([]*Damage))
-}
-
 // eachRecord is EachRecord, and adds what it leaves out to lost.
 func (s *Store) eachRecord(id string, lost *[]*Damage) iter.Seq2[[]*trace.Record, error] {
 	return func(yield func([]*trace.Record, error) bool) {
-		limit := s.extent(id)
-		for next := 0; ; {
-			some, after, err := s.batchFrom(id, next, lost)
-			if len(some) > 0 && !yield(some, nil) {
+		m, err := s.merge(id)
+		for err == nil {
+			var some []*trace.Record
+			some, err = m.batch()
+			if err == nil && len(some) == 0 {
+				*lost = append(*lost, m.lost...)
 				return
 			}
-			switch {
-			case damaged(err) && next < limit:
-				next = max(next, after)
-				*lost = append(*lost, &Damage{Run: id, First: next, Last: next, Why: err})
-				next++
-			case err != nil && !damaged(err):
-				yield(nil, fmt.Errorf("read run %s: %w", id, err))
+			if err == nil && !yield(some, nil) {
 				return
-			case after == next:
-				return
-			default:
-				next = after
 			}
 		}
+		yield(nil, fmt.Errorf("read run %s: %w", id, err))
 	}
-}
-
-// batchFrom reads a batch of records from an index on, and returns the index behind the last one.
-func (s *Store) batchFrom(id string, first int, lost *[]*Damage) (out []*trace.Record, next int, err error) {
-	next = first
-	rows, err := s.db.Query("SELECT "+columns+", "+commitNumber+" FROM record WHERE run_id = ? AND idx >= ? ORDER BY idx LIMIT ?", id, first, batch)
-	if err != nil {
-		return nil, next, err
-	}
-	defer rows.Close()
-	var d reader
-	for rows.Next() {
-		r, err := d.scan(rows)
-		if err == nil {
-			out = append(out, r)
-		} else {
-			*lost = append(*lost, &Damage{Run: id, First: r.Index, Last: r.Index, Why: err})
-		}
-		next = r.Index + 1
-	}
-	return out, next, rows.Err()
 }
