@@ -9,7 +9,7 @@ import (
 
 // mostKept is how many bytes the records of a simulation take in memory where they are stored too: about 80 000 of 64
 // tokens.
-var mostKept = 128 << 20
+const mostKept = 128 << 20
 
 // The approximate sizes in memory.
 const (
@@ -20,13 +20,14 @@ const (
 // kept are the records of a simulation: in memory unless they are stored and take too much.
 type kept struct {
 	elsewhere func() iter.Seq2[[]*trace.Record, error] // nil: nowhere
+	most      int                                      // bytes
 	n, size   int
 	records   []*trace.Record
 }
 
 func (k *kept) add(r *trace.Record) {
 	k.n++
-	if k.size += recordSize + chunkSize*len(r.Chunks); k.elsewhere == nil || k.size <= mostKept {
+	if k.size += recordSize + chunkSize*len(r.Chunks); k.elsewhere == nil || k.size <= k.most {
 		k.records = append(k.records, r)
 		return
 	}

@@ -36,7 +36,7 @@ func (x *execution) simulate(ctx context.Context) (*Result, error) {
 	if err := x.handle(Starting{Run: &begun, Load: PlannedWork{Requests: work.Len()}}); err != nil {
 		return nil, err
 	}
-	records := &kept{elsewhere: x.Stored}
+	records := &kept{elsewhere: x.Stored, most: mostKept}
 	what := x.simulation()
 	what.Source, what.Stop = work, func() bool { return ctx.Err() != nil }
 	asked := x.spec.Request

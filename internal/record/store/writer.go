@@ -31,6 +31,7 @@ type Writer struct {
 	mu      sync.Mutex // guards these
 	all     []*trace.Record
 	held    int           // of a virtual run, see chunksOf
+	most    int           // of held
 	failing bool          // the last flush failed
 	written sync.Cond     // flush
 	full    chan struct{} // asks for a flush
@@ -91,7 +92,7 @@ const (
 
 func newWriter(s *Store, id string, owner Owner) *Writer {
 	s.prepare(beat, forget, progress, insertBlock, dropBlocks)
-	w := &Writer{store: s, id: id, owner: owner, samples: samples{rows: map[*telemetry.Series]sampled{}}, full: make(chan struct{}, 1)}
+	w := &Writer{store: s, id: id, owner: owner, samples: samples{rows: map[*telemetry.Series]sampled{}}, full: make(chan struct{}, 1), most: mostVirtual}
 	w.written.L = &w.mu
 	return w
 }
@@ -110,7 +111,7 @@ func (w *Writer) Append(r *trace.Record) {
 	defer w.mu.Unlock()
 	w.all = append(w.all, r)
 	if w.owner.Virtual {
-		for w.held += chunksOf(r); w.held > mostVirtual && !w.failing; w.written.Wait() {
+		for w.held += chunksOf(r); w.held > w.most && !w.failing; w.written.Wait() {
 			select {
 			case w.full <- struct{}{}:
 			default:
@@ -126,7 +127,7 @@ func chunksOf(r *trace.Record) int { return 40 + len(r.Chunks) }
 func (w *Writer) release() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.owner.Virtual && (w.released || w.held > mostVirtual/2) {
+	if w.owner.Virtual && (w.released || w.held > w.most/2) {
 		for _, r := range w.all[:w.stored] {
 			w.held -= chunksOf(r)
 		}
