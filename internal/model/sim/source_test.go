@@ -2,7 +2,9 @@ package sim
 
 import (
 	"errors"
+	"fmt"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pitot-bench/pitot/internal/load/arrival"
+	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -75,4 +78,44 @@ func TestASourceThatFails(t *testing.T) {
 	if o.Err == nil || !o.Stopped || len(o.Records) != 2 || o.Records[0].Class != trace.Cancelled {
 		t.Errorf("%+v", o)
 	}
+}
+
+// An endless Source makes equal requests of 64 tokens.
+type endless struct{ n int }
+
+func (e endless) Len() int                    { return e.n }
+func (endless) Turn(int) (int, time.Duration) { return 0, 0 }
+func (endless) Request(i int) (*Request, error) {
+	return &Request{PromptTokens: 256, WantTokens: 64, Job: engine.Job{PromptTokens: 256, OutputTokens: 64}, Finish: "length"}, nil
+}
+
+// A whole run of many requests that are made as they are released, with records that leave. Each in a process of its
+// own says what memory it takes.
+func BenchmarkRequests(b *testing.B) {
+	for _, n := range []int{1e4, 1e5, 1e6} {
+		for _, places := range []int{1, 16, 256} {
+			b.Run(fmt.Sprintf("%d/%d", n, places), func(b *testing.B) {
+				tokens, before := 0, usage(b)
+				for b.Loop() {
+					m, err := engine.New(engine.Config{Cost: engine.Costs{Step: 0.008, Sequence: 20e-6, ContextToken: 1e-9, PrefillToken: 20e-6}, KV: engine.KVCache{Tokens: 1 << 20}})
+					if err != nil {
+						b.Fatal(err)
+					}
+					Run(m, SimulationPlan{Source: endless{n}, Schedule: arrival.Burst(), Concurrency: places, Stream: true, Each: func(r *trace.Record) { tokens += r.OutputTokens }})
+				}
+				after := usage(b)
+				cpu := time.Duration(after.Utime.Nano() + after.Stime.Nano() - before.Utime.Nano() - before.Stime.Nano())
+				b.ReportMetric(cpu.Seconds()/float64(b.N), "cpu-s/op")
+				b.ReportMetric(float64(tokens)/cpu.Seconds()/1e6, "Mtok/cpu-s")
+				b.ReportMetric(float64(after.Maxrss)/1024, "peak-MiB")
+			})
+		}
+	}
+}
+
+func usage(b *testing.B) (u syscall.Rusage) {
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return u
 }
