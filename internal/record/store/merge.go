@@ -29,6 +29,7 @@ type merge struct {
 	read    int       // how many of them are in memory
 	before  int       // the index before which they are
 	lost    []*Damage
+	changed []*Damage // entries of the directory that are wrong
 }
 
 // A source is a block, or all rows of a run of version 13 and before.
@@ -105,7 +106,7 @@ func (m *merge) first() (first *source, end int) {
 		if first != nil && first.next < next.low {
 			return first, min(end, next.low)
 		}
-		m.open = append(m.open, &source{block: next, next: next.low, from: next.low})
+		m.open = append(m.open, &source{block: next, next: next.low, from: math.MinInt})
 		m.waiting = m.waiting[1:]
 	}
 }
@@ -117,7 +118,7 @@ func (m *merge) fill(s *source) error {
 		m.read += len(s.records)
 		return err
 	}
-	if s.from >= m.before {
+	if s.next >= m.before {
 		m.before = math.MaxInt // all before that were passed on
 	}
 	s.done = true
@@ -127,6 +128,9 @@ func (m *merge) fill(s *source) error {
 		return nil
 	}
 	slices.SortFunc(records, byIndex)
+	if low, high := records[0].Index, records[len(records)-1].Index; s.from == math.MinInt && (low != s.block.low || high != s.block.high) {
+		m.changed = append(m.changed, &Damage{Run: m.id, First: -1, Last: -1, Why: fmt.Errorf("its directory has records %d to %d where %d to %d are", s.block.low, s.block.high, low, high)})
+	}
 	s.records = records[place(records, s.from):]
 	m.read += len(s.records)
 	m.narrow(s)
@@ -249,8 +253,9 @@ func (s *Store) EachRecord(id string) iter.Seq2[[]*trace.Record, error] {
 	}
 }
 
-// readRecords reads the records of a run in workload order, and returns the damage that it skipped.
-func (s *Store) readRecords(id string) (out []*trace.Record, lost []*Damage, err error) {
+// readRecords reads the records of a run in workload order, and returns the damage that it skipped, and what is not as
+// it was stored.
+func (s *Store) readRecords(id string) (out []*trace.Record, lost, changed []*Damage, err error) {
 	m, err := s.merge(id)
 	for err == nil {
 		var some []*trace.Record
@@ -260,13 +265,16 @@ func (s *Store) readRecords(id string) (out []*trace.Record, lost []*Damage, err
 		out = append(out, some...)
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
+	}
+	if len(m.changed) > 0 {
+		slices.SortFunc(out, byIndex)
 	}
 	for _, d := range m.lost {
 		lost = append(lost, d.named(out)...)
 	}
 	slices.SortFunc(lost, func(a, b *Damage) int { return cmp.Compare(a.First, b.First) })
-	return out, lost, nil
+	return out, lost, m.changed, nil
 }
 
 // named names the records of a block that cannot be read, where it is known that no other record has an index among

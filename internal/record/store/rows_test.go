@@ -25,7 +25,7 @@ func inRows(t *testing.T, file string) string {
 	}
 	insert := "INSERT INTO record (run_id, seq, " + columns + ") VALUES (?, ?" + marks(columns) + ")"
 	for _, id := range s.ids() {
-		records, _, err := s.readRecords(id)
+		records, _, _, err := s.readRecords(id)
 		if err != nil {
 			t.Fatal(err)
 		}

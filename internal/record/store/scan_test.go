@@ -44,7 +44,7 @@ func scanFrom(t *testing.T, s *Store, id string, since int) (all []*trace.Record
 func TestScan(t *testing.T) {
 	for name, file := range map[string]string{"blocks": threeRuns(t), "rows": inRows(t, threeRuns(t))} {
 		s := openFile(t, file)
-		want, _, err := s.readRecords("run-2")
+		want, _, _, err := s.readRecords("run-2")
 		if err != nil || len(want) != 60 {
 			t.Fatalf("%s: %d records: %v", name, len(want), err)
 		}

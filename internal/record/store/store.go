@@ -9,7 +9,8 @@
 //
 //	run         one row per run: the columns for lists and filters
 //	run_body    the run as JSON, without its records
-//	record      the records, numbered in commit order
+//	block       the records, some in a row, as columns (trace.Block), numbered in commit order
+//	record      those of runs that version 13 and before wrote, one in a row
 //	snapshot    the progress of a run at each flush
 //	telemetry_  the samples of a run: sources, series, and blocks
 //	figure      computed figures of a run
@@ -19,6 +20,10 @@
 //
 // A run's tags and remark, which users write, are columns of run that its writer does not know.
 //
+// A flush writes one small block. When the small blocks of a run fill a large one, and at the end of the run, they are
+// replaced by it in one transaction. Who counts, sorts or pages reads the directory and the heads of blocks, and no
+// chunks; blocks overlap by as many requests as were in flight, and a merge puts them into workload order.
+//
 // Records that cannot be written stay in memory, and at the end of the run go to a
 // file in the folder of the store, for Import.
 //
@@ -26,7 +31,7 @@
 // and a damaged run affects no other; Repair saves of a damaged store what can be read.
 //
 // Samples are committed every two seconds, in small blocks that are merged at the end of the run.
-// Damaged blocks are left out, like damaged records.
+// Damaged blocks are left out, like those of records.
 //
 // The store derives nothing: figures are computed elsewhere, stored here by definition and version,
 // and dropped when the run changes.

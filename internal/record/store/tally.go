@@ -35,10 +35,10 @@ func (s *Store) seal(id string, wait time.Duration) {
 // readAll reads the records of a run, and says which it passed over or are missing, and what else is not as it was
 // stored.
 func (s *Store) readAll(id string) (all []*trace.Record, lost, changed []*Damage, err error) {
-	all, lost, err = s.readRecords(id)
+	all, lost, changed, err = s.readRecords(id)
 	if err == nil {
-		var missing []*Damage
-		missing, changed = s.lost(id)
+		missing, altered := s.lost(id)
+		changed = append(changed, altered...)
 		if len(lost) > 0 {
 			changed = nil // that says why
 		}

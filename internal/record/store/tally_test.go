@@ -27,6 +27,7 @@ func TestWhatIsLostIsFound(t *testing.T) {
 		"heads":               {"UPDATE block SET heads = x'01'" + of2, "records 0 to 59 of run run-2 are damaged", true},
 		"chunks of a block":   {"UPDATE block SET chunks = zeroblob(100)" + of2, "records 0 to 59 of run run-2 are damaged", true},
 		"texts of a block":    {"UPDATE block SET texts = substr(texts, 2)" + of2, "records 0 to 59 of run run-2 are damaged", true},
+		"directory":           {"UPDATE block SET low = 5, high = 6" + of2, "run run-2 is damaged: its directory has records 5 to 6 where 0 to 59 are", true},
 		"counts of a block":   {"UPDATE block SET tokens = 1, count = 2, bytes = 3" + of2, "it has 3 bytes of text and not 17700, 2 chunks and not 120, 1 output tokens and not 120", true},
 		"samples":             {"DELETE FROM telemetry_block" + of2, "samples and not", true},
 		"series":              {"DELETE FROM telemetry_series" + of2, "telemetry of run run-2 is damaged", true},

@@ -39,7 +39,7 @@ func Fit(records []*Record) (n int, full bool) {
 	chunks, text := 0, 0
 	for i, r := range records {
 		chunks += len(r.Chunks)
-		text += len(r.Text) + len(r.Error)
+		text += len(r.Text) + len(r.Error) + len(r.Quirks.Unread) + len(r.Quirks.RetryAfter)
 		if i == BlockRecords || i > 0 && (chunks > blockChunks || text > blockText) {
 			return i, true
 		}
@@ -225,9 +225,14 @@ func inJSON[T comparable](c *coder, all []*Record, at func(*Record) *T) error {
 	if !c.reading {
 		return nil
 	}
+	const most = 8 * blockText // a byte takes up to 6
+	total := 0
 	for i, value := range values {
 		if value == "" {
 			continue
+		}
+		if total += len(value); total > most && i > 0 {
+			return errBlock
 		}
 		if err := json.Unmarshal([]byte(value), at(all[i])); err != nil {
 			return err
@@ -238,55 +243,52 @@ func inJSON[T comparable](c *coder, all []*Record, at func(*Record) *T) error {
 
 // putChunks writes the chunks of records, n together.
 func (c *coder) putChunks(all []*Record, n int) {
-	low := make([]byte, 0, n) // a byte for each chunk at least, which bounds the memory of a reader
-	var high, tokens, slack, first, gaps column
-	gaps.words = c.take(n)[:0]
+	low := make([]byte, n) // a byte for each chunk at least, which bounds the memory of a reader
+	first, gaps := make([]uint64, 0, len(all)), c.take(n)
+	var one, differs Chunk
+	place, gap := 0, 0
 	for _, r := range all {
-		at := max(r.FirstByte, 0)
+		if len(r.Chunks) == 0 {
+			continue
+		}
+		if place == 0 {
+			one = r.Chunks[0]
+		}
+		first = append(first, zigzag(int64(r.Chunks[0].At-max(r.FirstByte, 0))))
+		at := r.Chunks[0].At
 		for i := range r.Chunks {
 			chunk := &r.Chunks[i]
-			low = append(low, byte(chunk.Kind))
-			high.add(uint64(chunk.Kind>>8), n)
-			tokens.add(uint64(chunk.Tokens), n)
-			slack.add(uint64(chunk.Slack), n)
-			gap := zigzag(int64(chunk.At - at))
-			if at = chunk.At; i == 0 {
-				first.add(gap, len(all))
-			} else {
-				gaps.words = append(gaps.words, gap)
-			}
+			low[place+i] = byte(chunk.Kind)
+			differs.Kind |= chunk.Kind ^ one.Kind
+			differs.Tokens |= chunk.Tokens ^ one.Tokens
+			differs.Slack |= chunk.Slack ^ one.Slack
+			gaps[gap] = zigzag(int64(chunk.At - at)) // that of the first is written over
+			gap += min(i, 1)
+			at = chunk.At
 		}
+		place += len(r.Chunks)
 	}
 	c.put(low)
-	for _, one := range []column{high, tokens, slack, first} {
-		c.putColumn(one)
-	}
-	c.putWords(gaps.words)
+	c.putWords(first)
+	c.putWords(gaps[:gap])
+	c.putValues(all, n, differs.Kind>>8 != 0, uint64(one.Kind>>8), func(c *Chunk) uint64 { return uint64(c.Kind >> 8) })
+	c.putValues(all, n, differs.Tokens != 0, uint64(one.Tokens), func(c *Chunk) uint64 { return uint64(c.Tokens) })
+	c.putValues(all, n, differs.Slack != 0, uint64(one.Slack), func(c *Chunk) uint64 { return uint64(c.Slack) })
 }
 
-// A column is words, of which there is only a number for as long as all are equal.
-type column struct {
-	n     int
-	same  uint64
-	words []uint64
-}
-
-// add adds a word to a column that gets most words.
-func (c *column) add(w uint64, most int) {
-	switch {
-	case c.words != nil:
-		c.words = append(c.words, w)
+// putValues writes a column of the n chunks of records, which may all have one value.
+func (c *coder) putValues(all []*Record, n int, differ bool, one uint64, value func(*Chunk) uint64) {
+	if !differ {
+		c.putSame(one)
 		return
-	case c.n == 0:
-		c.same = w
-	case w != c.same:
-		c.words = make([]uint64, c.n, most)
-		for i := range c.words {
-			c.words[i] = c.same
-		}
-		c.words = append(c.words, w)
 	}
-	c.n++
+	words := c.take(n)[:0]
+	for _, r := range all {
+		for i := range r.Chunks {
+			words = append(words, value(&r.Chunks[i]))
+		}
+	}
+	c.putWords(words)
 }
 
 // ReadChunks reads the chunks of the records from one to another, by their places in the block.
@@ -301,6 +303,24 @@ func (h *Heads) ReadChunks(part []byte, from, to int) error {
 	for i, b := range low[s.from:s.to] {
 		chunks[i].Kind = Kind(b)
 	}
+	first := append([]uint64(nil), c.readWords(s.firsts, s.first, s.first+s.streams)...)
+	gaps := c.readWords(h.total-s.firsts, s.from-s.first, s.to-s.first-s.streams)
+	rest := chunks
+	for i := from; i < to; i++ {
+		n := h.counts[i]
+		if n == 0 {
+			continue
+		}
+		r := h.Records[i]
+		r.Chunks, rest = rest[:n:n], rest[n:]
+		at := max(r.FirstByte, 0) + Instant(unzigzag(first[0]))
+		r.Chunks[0].At, first = at, first[1:]
+		for j, gap := range gaps[:n-1] {
+			at += Instant(unzigzag(gap))
+			r.Chunks[j+1].At = at
+		}
+		gaps = gaps[n-1:]
+	}
 	for i, w := range c.readWords(h.total, s.from, s.to) {
 		chunks[i].Kind |= Kind(w << 8)
 	}
@@ -310,27 +330,7 @@ func (h *Heads) ReadChunks(part []byte, from, to int) error {
 	for i, w := range c.readWords(h.total, s.from, s.to) {
 		chunks[i].Slack = uint32(w)
 	}
-	first := append([]uint64(nil), c.readWords(s.firsts, s.first, s.first+s.streams)...)
-	gaps := c.readWords(h.total-s.firsts, s.from-s.first, s.to-s.first-s.streams)
-	if err := c.end(); err != nil {
-		return err
-	}
-	for i := from; i < to; i++ {
-		n := h.counts[i]
-		if n == 0 {
-			continue
-		}
-		r := h.Records[i]
-		r.Chunks, chunks = chunks[:n:n], chunks[n:]
-		at := max(r.FirstByte, 0) + Instant(unzigzag(first[0]))
-		r.Chunks[0].At, first = at, first[1:]
-		for j, gap := range gaps[:n-1] {
-			at += Instant(unzigzag(gap))
-			r.Chunks[j+1].At = at
-		}
-		gaps = gaps[n-1:]
-	}
-	return nil
+	return c.end()
 }
 
 // A span is where the chunks of some records of a block are among all.

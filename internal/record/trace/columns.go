@@ -145,7 +145,7 @@ func (c *coder) putWords(words []uint64) {
 		differ |= w ^ first
 	}
 	if differ == 0 {
-		c.out = binary.AppendUvarint(append(c.out, 0), first)
+		c.putSame(first)
 		return
 	}
 	c.plane = slices.Grow(c.plane[:0], len(words))[:len(words)]
@@ -159,14 +159,8 @@ func (c *coder) putWords(words []uint64) {
 	}
 }
 
-// putColumn writes a column that may have one word for all.
-func (c *coder) putColumn(one column) {
-	if one.words == nil {
-		c.out = binary.AppendUvarint(append(c.out, 0), one.same)
-		return
-	}
-	c.putWords(one.words)
-}
+// putSame writes a column of one word for all.
+func (c *coder) putSame(word uint64) { c.out = binary.AppendUvarint(append(c.out, 0), word) }
 
 // readWords reads those from one to another of the n words of a column.
 func (c *coder) readWords(n, from, to int) []uint64 {
