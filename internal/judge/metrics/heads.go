@@ -16,7 +16,8 @@ type head struct {
 	begun                     trace.Instant // when the answer was under way, see begun
 	behind                    trace.Instant // how long after it could have been sent it was, the set-up included
 	setup                     trace.Instant // of a new connection
-	streamed                  int           // tokens
+	prompt, tokens            int           // of the answer
+	streamed                  int           // of its tokens
 	output, merged            int           // chunks of output, and of them the merged ones
 	size                      int           // tokens to compute until the answer is under way, see wait
 	turn, tenant              int
@@ -29,7 +30,7 @@ func newHead(r *trace.Record, c Chunks, stream bool) head {
 	first, last, n := r.Ends()
 	h := head{
 		due: r.Due, released: r.Released, sent: r.Sent, done: r.Done, first: first.At, last: last.At, firstLo: first.At, lastLo: last.At,
-		behind: r.Sent - max(r.Due, r.Free), setup: r.Connected - r.Dialed, streamed: r.Streamed(), output: n, merged: c.Merged,
+		behind: r.Sent - max(r.Due, r.Free), setup: r.Connected - r.Dialed, prompt: PromptTokens(r), tokens: r.OutputTokens, streamed: r.Streamed(), output: n, merged: c.Merged,
 		size: max(1, r.PromptTokens-max(0, r.Usage.Cached)), turn: r.Turn, begun: r.Done,
 		ok: r.OK(), inSession: r.Session != "", connected: r.Connected.Happened(), resent: r.Resent,
 	}
@@ -80,7 +81,7 @@ func (h *head) lateness() (late float64, sent bool) {
 	return max(0, late), true
 }
 
-const headValues = 17
+const headValues = 19
 
 // values are those of a head. Instants count from its release, which makes them small.
 func (h *head) values() [headValues]int64 {
@@ -94,7 +95,7 @@ func (h *head) values() [headValues]int64 {
 	return [headValues]int64{
 		int64(zero), int64(h.due - zero), int64(h.sent - zero), int64(h.first - zero), int64(h.last - zero), int64(h.done - zero), int64(h.begun - h.first),
 		int64(h.firstLo - h.first), int64(h.lastLo - h.last), int64(h.behind - h.sent + h.due), int64(h.setup),
-		int64(h.streamed), int64(h.output - h.streamed), int64(h.merged), int64(h.size), int64(h.turn), int64(h.tenant<<4 | flags),
+		int64(h.streamed), int64(h.output - h.streamed), int64(h.merged), int64(h.size), int64(h.turn), int64(h.tenant<<4 | flags), int64(h.prompt), int64(h.tokens - h.streamed),
 	}
 }
 
@@ -105,6 +106,7 @@ func (h *head) set(v *[headValues]int64) {
 	*h = head{
 		released: zero, due: at(1) + zero, sent: at(2) + zero, first: at(3) + zero, last: at(4) + zero, done: at(5) + zero,
 		setup: at(10), streamed: int(v[11]), output: int(v[12] + v[11]), merged: int(v[13]), size: int(v[14]), turn: int(v[15]), tenant: int(flags >> 4),
+		prompt: int(v[17]), tokens: int(v[18] + v[11]),
 		ok: flags&1 != 0, inSession: flags&2 != 0, connected: flags&4 != 0, resent: flags&8 != 0,
 	}
 	h.begun, h.firstLo, h.lastLo, h.behind = h.first+at(6), h.first+at(7), h.last+at(8), at(9)+h.sent-h.due
@@ -113,8 +115,8 @@ func (h *head) set(v *[headValues]int64) {
 // heads are those of the records of a run, in order. Blocks of them are packed: of each value there is the least of the
 // block and, in as few bytes as all of the block fit into, what is added to it. The last ones are as they are.
 type heads struct {
-	packed []headBlock
-	recent []head
+	packed      []headBlock
+	recent      []head
 	n, answered int // all, and those that were sent and succeeded
 }
 

@@ -64,8 +64,8 @@ type observed struct {
 	last          trace.Instant // answer
 	due, released extent
 	waiting       extent // releases of requests that ended later
-	timed         bool // a first turn was due after the start
-	mixed         bool // of some answers only one of due and sent is known
+	timed         bool   // a first turn was due after the start
+	mixed         bool   // of some answers only one of due and sent is known
 
 	objectives []plan.Objective // of each request
 	met        int

@@ -1,7 +1,7 @@
 package metrics
 
 import (
-		"fmt"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -26,14 +26,14 @@ type Part struct {
 
 // A part counts some of the requests.
 type part struct {
-	number             int // among the tenants, or the first of some turns
-	sent, ok           int
-	input, output      int // tokens
-	cached, prompted   int // of prompts, as far as the server counts them
-	turn               bool
-	name               string
-	heads              heads
-	gaps               *gapSample
+	number           int // among the tenants, or the first of some turns
+	sent, ok         int
+	input, output    int // tokens
+	cached, prompted int // of prompts, as far as the server counts them
+	turn             bool
+	name             string
+	heads            heads
+	gaps             *gapSample
 }
 
 func (p *part) add(r *trace.Record) {

@@ -149,7 +149,7 @@ func before(sorted []trace.Instant, t trace.Instant) int {
 
 // A stillness is the waits of a run, and those that are usual, as soon as somebody asks.
 type stillness struct {
-	x    *observed // nil: waits say nothing
+	x    *observed     // nil: waits say nothing
 	full trace.Instant // when the load had built up
 
 	loaded bool

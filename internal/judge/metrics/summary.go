@@ -205,16 +205,21 @@ func Summarize(t *trace.Trace, o Options) Summary {
 // SummarizeRecords is Summarize with records that are read some at a time in place of those of t. It holds some fifty
 // bytes of each. Errors are those of reading.
 func SummarizeRecords(t *trace.Trace, records Records, o Options) (Summary, error) {
+	s, _, err := summarize(t, records, o)
+	return s, err
+}
+
+func summarize(t *trace.Trace, records Records, o Options) (Summary, *observed, error) {
 	o = o.withDefaults(t.Run.Plan)
 	x, err := observe(t, records, o, true, !o.brief || o.judged)
 	if err != nil {
-		return Summary{}, err
+		return Summary{}, nil, err
 	}
 	s := x.counted()
 	w := x.window()
 	s.Steady, s.Standstills = w.Steady, w.still
 	if err = x.figures(&s, &w, o); err != nil {
-		return s, err
+		return s, nil, err
 	}
 	s.Rates = x.rates(s)
 	if len(x.objectives) > 0 {
@@ -230,14 +235,15 @@ func SummarizeRecords(t *trace.Trace, records Records, o Options) (Summary, erro
 	if s.Health = x.health(s); s.Health.HeldBack {
 		s.void()
 		if err = x.bursts(&s); err != nil {
-			return s, err
+			return s, nil, err
 		}
 	}
 	s.Judgements = x.judgements(plan.OfRun(o.Objectives), &s)
 	if o.settled {
 		x.settle(&s, w)
 	}
-	return s, nil
+	x.flown = nil
+	return s, x, nil
 }
 
 // withDefaults takes from a plan what is not given.
@@ -454,7 +460,12 @@ func (x *observed) rates(s Summary) Rates {
 func (a *heads) values(of func(*head) (v float64, ok bool)) []float64 {
 	var out []float64
 	for h := range a.all {
-		if v, ok := of(h); ok {
+		v, ok := of(h)
+		switch {
+		case !ok:
+		case out == nil:
+			out = append(make([]float64, 0, a.n), v)
+		default:
 			out = append(out, v)
 		}
 	}

@@ -10,9 +10,9 @@ import (
 // thousandth of their numbers; each cell that contains a wanted rank is divided in the next pass, until a cell is a
 // single number:
 //
-//	  ├──┼──┼───┼────┼──────┼────────┼──────────┼───>  values above the least
-//	                 │ rank │
-//	           ├┼┼┼┼┼┼┼┼┼┼┼┼┼┼┼┼┼┤                     the next pass
+//	├──┼──┼───┼────┼──────┼────────┼──────────┼───>  values above the least
+//	               │ rank │
+//	         ├┼┼┼┼┼┼┼┼┼┼┼┼┼┼┼┼┼┤                     the next pass
 //
 // As soon as the wanted cells hold few numbers together, those are copied and sorted: mostly in the second pass. A
 // small sample is copied in the first one. The zero value is ready; it takes a megabyte, and up to ten more in the

@@ -14,6 +14,7 @@
 //	snapshot    the progress of a run at each flush
 //	telemetry_  the samples of a run: sources, series, and blocks
 //	figure      computed figures of a run
+//	observation likewise what comparisons need of it
 //	note        the texts that imported runs came from
 //	experiment  the state of an experiment; its runs have its name
 //	search      likewise of a sweep, or of a search for a capacity
