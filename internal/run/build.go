@@ -135,8 +135,8 @@ func (o *part) file() string {
 	return "data"
 }
 
-// suit adapts requests to the protocol, and refuses those that it cannot express. Those that are made as they are due
-// are all of one form.
+// suit adapts requests to the protocol, and refuses those that it cannot express. Those that are drawn
+// as they are due are all of one form.
 func (b *builder) suit(w *workload.Workload) error {
 	protocol, all := endpoint.Protocol(b.ask.Protocol), w.All()
 	if w.List != nil {
@@ -144,7 +144,9 @@ func (b *builder) suit(w *workload.Workload) error {
 			silent := all.Silence()
 			w.List = &silent
 		}
-		all = all.Cut(1)
+		if !all.Mixed {
+			all = all.Cut(1)
+		}
 	}
 	for i, r := range all.All() {
 		if b.ask.Silent && w.List == nil {

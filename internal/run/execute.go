@@ -34,6 +34,7 @@ type execution struct {
 	emptied   string // the route that emptied the server's cache last
 	block     int    // tokens of a block of its prefix cache, as it says; 0: it does not
 	telemetry *sampling
+	begun     firstBlocks // of the prompts that are made as they are due
 }
 
 // Execute makes the run. Closing stop ends it: before the first request with ErrStopped, later by sending no more
@@ -419,7 +420,9 @@ func (w watched) Send(ctx context.Context, req *workload.Request, body []byte, r
 }
 
 func (x *execution) driverPlan() driver.Plan {
-	return x.planOf(x.Requests(), x.built.due.Schedule, x.spec.Gate.Concurrency, true)
+	p := x.planOf(x.Requests(), x.built.due.Schedule, x.spec.Gate.Concurrency, true)
+	p.Made = x.begun.add
+	return p
 }
 
 // planOf is the plan of some of the requests, with or without the probes.

@@ -41,6 +41,8 @@ type load struct {
 	streams []*stream
 	ask     workload.Ask
 	enough  int // requests for its time; 0: by the Spec or the datasets
+	spool   *workload.Spool
+	window  int // requests beyond which they are made as they are due; 0: all are made before
 }
 
 // The seeds of parts lie beyond those that a Spec can have, and beyond the bit of the
@@ -186,7 +188,7 @@ func unknownKind(path, kind string, names []string) (p plan.Problems) {
 // source is the source of a part.
 func (l *load) source(o *part, files workload.Files) *workload.Source {
 	return &workload.Source{
-		Requests: l.requests(), Seed: l.spec.Seed | o.seed, IDPrefix: l.spec.Request.IDs, Files: files, Ask: l.ask, NeedTime: l.timed(),
+		Requests: l.requests(), Seed: l.spec.Seed | o.seed, IDPrefix: l.spec.Request.IDs, Files: files, Ask: l.ask, NeedTime: l.timed(), Spool: l.spool, Window: l.window,
 	}
 }
 

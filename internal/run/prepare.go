@@ -17,6 +17,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run/collect/source"
+	"github.com/pitot-bench/pitot/internal/sys/machine"
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
@@ -56,6 +57,7 @@ func Prepare(ctx context.Context, spec plan.Spec, deps Deps) (*Prepared, error) 
 		err = p.checkStored().Err()
 	}
 	if err == nil {
+		p.load.spool, p.load.window = p.newSpool(), window
 		err = p.load.read(ctx, p.files(p.spec.Tokens.Download))
 	}
 	if err == nil {
@@ -229,10 +231,10 @@ func (p *Prepared) resolve(ctx context.Context) error {
 	if p.built, err = b.build(ctx); err != nil {
 		return err
 	}
-	p.addNotes(p.built.work.Notes...)
-	if err := p.lookAhead(ctx); err != nil {
+	if err := p.lookAhead(ctx, b.source.Spool); err != nil {
 		return err
 	}
+	p.addNotes(append(p.built.work.Notes, p.early...)...)
 	p.emit(Built{&p.built.work})
 	p.digest()
 	atOnce := p.built.due.Rate == 0 && !p.built.due.Ramp && p.spec.Load[0].Arrival.Kind != "replay"
@@ -248,29 +250,40 @@ func (p *Prepared) resolve(ctx context.Context) error {
 	return err
 }
 
-// Requests that are made as they are due are looked at before the run as far as these limits go.
+// Requests that are made as they are due are looked at before the run as far as the first two limits go. Those that
+// would take more of a processor than maxMaking while the run goes on, or more time each where a server decides how
+// many are sent, are all made before.
 const (
 	lookRequests = 256
 	lookFor      = 100 * time.Millisecond
+	maxMaking    = 0.25
+	maxEach      = time.Millisecond
 )
 
 // lookAhead makes the first of the requests that are made as they are due, and notes something about them. The same
 // about all of them is known at the end.
-func (p *Prepared) lookAhead(ctx context.Context) error {
-	if p.built.work.Late == nil {
+func (p *Prepared) lookAhead(ctx context.Context, spool *workload.Spool) error {
+	w := &p.built.work
+	if w.List == nil {
 		return nil
 	}
-	began := time.Now()
-	for i, r := range p.Requests().Cut(lookRequests).All() {
+	began, before, made := time.Now(), machine.OwnCPU(), 0
+	for i, r := range w.All().Cut(lookRequests).All() {
 		if _, err := r.Unspooled(); err != nil {
 			return fmt.Errorf("make request %d: %w", i, err)
 		}
-		if ctx.Err() != nil || time.Since(began) > lookFor {
+		if made++; ctx.Err() != nil || time.Since(began) > lookFor {
 			break
 		}
 	}
-	p.early = p.built.work.Late()
-	p.addNotes(p.early...)
+	if each := (machine.OwnCPU() - before) / time.Duration(max(made, 1)); p.built.rate()*each.Seconds() > maxMaking || each > maxEach {
+		if err := w.MakeAll(ctx, spool); err != nil {
+			return err
+		}
+	}
+	if w.Late != nil {
+		p.early = w.Late()
+	}
 	return context.Cause(ctx)
 }
 
@@ -334,22 +347,27 @@ func (p *Prepared) newIDs() string {
 
 func (p *Prepared) builder() *builder {
 	source := p.load.source(&part{}, p.files(p.spec.Tokens.Download))
-	source.Tokens, source.Local, source.Vocab, source.Spool = p.tokens.tok, p.tokens.local, p.tokens.vocab, nil
+	source.Tokens, source.Local, source.Vocab = p.tokens.tok, p.tokens.local, p.tokens.vocab
 	source.Model = cmp.Or(p.spec.Tokens.Where, p.spec.Request.Root)
 	if p.target != nil {
 		source.Server = p.askingTokenizer()
 	}
 	source.Local = source.Local || p.admission != nil
-	source.Window, source.InOrder = window, p.Fleet == nil && !p.Shared
-	if p.Spool != nil {
-		source.Spool = workload.NewSpool(p.Spool, spoolLimit)
-	}
+	source.InOrder = p.Fleet == nil && !p.Shared
 	return &builder{load: p.load, source: *source, headers: p.headers, noTokens: p.tokens.none}
 }
 
 // window is the number of requests beyond which they are made as they are due: fewer are made at once, and all that is
 // to be noted about them is known before.
 const window = 4096
+
+// newSpool is for prompts that are too many for memory, nil where they have to stay there.
+func (p *Prepared) newSpool() *workload.Spool {
+	if p.Spool == nil {
+		return nil
+	}
+	return workload.NewSpool(p.Spool, spoolLimit)
+}
 
 // spoolLimit is the limit of prompts in memory, in bytes.
 const spoolLimit = 64 << 20

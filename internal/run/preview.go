@@ -39,13 +39,13 @@ func Preview(ctx context.Context, spec plan.Spec, deps Deps) (*Forecast, error) 
 		return nil, err
 	}
 	f.Spec = p.spec
+	p.load.spool = p.newSpool()
 	err := p.load.read(ctx, p.files(p.spec.Tokens.Download))
 	if err == nil {
 		err = f.tokens(ctx, p)
 	}
 	if err == nil {
 		b := p.builder()
-		b.source.Window = 0 // what is to be noted is to be known
 		b.headers = func(string, plan.Override) (map[string]string, error) { return nil, nil }
 		p.built, err = b.build(ctx)
 	}

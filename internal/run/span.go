@@ -32,6 +32,18 @@ func (b *built) settle() error {
 	return nil
 }
 
+// rate is the mean rate at which requests are due that wait for no other, per second; 0 where others decide.
+func (b *built) rate() float64 {
+	n, last := 0, time.Duration(0)
+	for last = range b.due.Schedule {
+		n++
+	}
+	if last == 0 {
+		return 0
+	}
+	return float64(n) / last.Seconds()
+}
+
 func tooLong(path, what string, last time.Duration) error {
 	return plan.Problems{{Path: path, Why: fmt.Sprintf("%s would be due after %v; must be at most %v", what, last, plan.MaxSpan)}}
 }

@@ -31,7 +31,7 @@ func (w *Workload) Align(ctx context.Context, server Tokenizer, spool *Spool) er
 	case len(ids) == first.PromptTokens:
 		return nil
 	}
-	if err := w.makeAll(ctx, spool); err != nil {
+	if err := w.MakeAll(ctx, spool); err != nil {
 		return err
 	}
 	cut, err := cutTo(ctx, w.Requests, server, spool)

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"context"
+	"encoding/json"
 	"strconv"
 	"sync"
 
@@ -95,7 +96,7 @@ func (d *draw) due(ctx context.Context) Workload {
 		w.Late = c.notes
 	}
 	w.List = &List{
-		N: len(d.inputs), Brief: func(i int) Brief { return Brief{Output: int(d.outputs[i])} }, Rough: d.fix.tok != nil,
+		N: len(d.inputs), Brief: func(i int) Brief { return Brief{Output: int(d.outputs[i])} },
 		At: func(i int) *Request { return d.later(i, makeOne) },
 	}
 	return w
@@ -104,14 +105,17 @@ func (d *draw) due(ctx context.Context) Workload {
 // wanted is the length of prompt i.
 func (d *draw) wanted(i int) int { return d.random.Prefix + int(d.inputs[i]) }
 
-// noIDs marks a prompt of token ids that is not made yet.
-var noIDs = []int32{}
+// NoIDs and NoMessages mark prompts of token ids and chats that are not made yet.
+var (
+	NoIDs      = []int32{}
+	NoMessages = json.RawMessage{}
+)
 
 // later is request i without its prompt.
 func (d *draw) later(i int, makeOne func(i int) (Request, error)) *Request {
 	r := &Request{ID: d.random.IDPrefix + strconv.Itoa(i), PromptTokens: d.wanted(i), OutputTokens: int(d.outputs[i])}
 	if d.fix.tok == nil {
-		r.Tokens = noIDs
+		r.Tokens = NoIDs
 	}
 	r.Later = func(whole *Request) error {
 		made, err := makeOne(i)

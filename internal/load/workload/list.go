@@ -13,13 +13,11 @@ import (
 type List struct {
 	N int // requests
 	// At is request i, which is not to be changed. One that is not made yet has a Later, and is another one at each
-	// call.
+	// call; its PromptTokens are those that were wanted until it is made.
 	At    func(i int) *Request
 	Brief func(i int) Brief
-	// Chained means that some request waits for another.
-	Chained bool
-	// Rough means that the PromptTokens of requests with a Later are those that were wanted.
-	Rough bool
+	// Chained means that some request waits for another, Mixed that they are of several forms.
+	Chained, Mixed bool
 }
 
 // A Brief is what a plan needs of a request.
@@ -132,8 +130,8 @@ func (l List) Make(ctx context.Context, spool *Spool) ([]Request, error) {
 	return all, nil
 }
 
-// makeAll makes all requests.
-func (w *Workload) makeAll(ctx context.Context, spool *Spool) (err error) {
+// MakeAll makes all requests, and leaves what is too much for memory in spool.
+func (w *Workload) MakeAll(ctx context.Context, spool *Spool) (err error) {
 	if w.List != nil {
 		w.Requests, err = w.List.Make(ctx, spool)
 		w.List = nil

@@ -52,6 +52,30 @@ func (s *Spool) Spill(r *Request) error {
 	return s.write(r, at, size)
 }
 
+// append puts b behind all that is in the file, and returns where.
+func (s *Spool) append(b []byte) (at int64, err error) {
+	s.mu.Lock()
+	at = s.end
+	s.end += int64(len(b))
+	s.mu.Unlock()
+	return at, s.writeAt(b, at)
+}
+
+func (s *Spool) writeAt(b []byte, at int64) error {
+	if _, err := s.file.WriteAt(b, at); err != nil {
+		return fmt.Errorf("keep prompts that are too many for memory in a file: %w", err)
+	}
+	return nil
+}
+
+func (s *Spool) read(at int64, size int) ([]byte, error) {
+	b := make([]byte, size)
+	if _, err := s.file.ReadAt(b, at); err != nil {
+		return nil, fmt.Errorf("read a prompt back from the file it was kept in: %w", err)
+	}
+	return b, nil
+}
+
 // write puts the text, the messages, the ids and the media behind each other.
 func (s *Spool) write(r *Request, at, size int64) error {
 	b := append(append(make([]byte, 0, size), r.Text...), r.Messages...)
@@ -66,8 +90,8 @@ func (s *Spool) write(r *Request, at, size int64) error {
 		lengths[i] = len(m.Data)
 		media[i] = Media{MIME: m.MIME, URL: m.URL, Seconds: m.Seconds}
 	}
-	if _, err := s.file.WriteAt(b, at); err != nil {
-		return fmt.Errorf("keep prompts that are too many for memory in a file: %w", err)
+	if err := s.writeAt(b, at); err != nil {
+		return err
 	}
 	r.Text, r.Media = "", media
 	if r.Messages != nil {
@@ -77,9 +101,9 @@ func (s *Spool) write(r *Request, at, size int64) error {
 		r.Tokens = []int32{}
 	}
 	r.Later = func(r *Request) error {
-		b := make([]byte, size)
-		if _, err := s.file.ReadAt(b, at); err != nil {
-			return fmt.Errorf("read a prompt back from the file it was kept in: %w", err)
+		b, err := s.read(at, int(size))
+		if err != nil {
+			return err
 		}
 		r.Text, b = string(b[:text]), b[text:]
 		if messages > 0 {

@@ -30,18 +30,20 @@ type window struct {
 	requests []encoded // a ring
 	first    int       // position in it
 	n        int
+	made     int // so far
 	bytes    int
-	ended    bool // no more are coming
-	waiting  bool // take waits for one
+	ended    bool          // no more are coming
+	waiting  bool          // take waits for one
 	came     chan struct{} // has an element for take when it waits
 	room     chan struct{} // has an element when there may be room again
+	begun    chan struct{} // is closed when the first few are ready, or all
 }
 
 // makeAhead makes, in order and ahead of dispatch, the requests that wait for no answer, until over is closed; done
 // waits for its end.
 func (r *run) makeAhead(over <-chan struct{}) (done *sync.WaitGroup) {
 	w := &r.ahead
-	w.came, w.room = make(chan struct{}, 1), make(chan struct{}, 1)
+	w.came, w.room, w.begun = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
 	done = new(sync.WaitGroup)
 	done.Go(func() {
 		defer w.end()
@@ -65,6 +67,18 @@ func (r *run) makeAhead(over <-chan struct{}) (done *sync.WaitGroup) {
 	return done
 }
 
+// awaitFirst waits until a few requests are made, unless the start is agreed with others.
+func (r *run) awaitFirst() {
+	if r.plan.Zero != 0 {
+		return
+	}
+	select {
+	case <-r.ahead.begun:
+	case <-r.stop:
+	case <-r.ctx.Done():
+	}
+}
+
 // make makes request i and encodes it. One that is made as it is due can be made again, and is not stored, unless
 // another one will remember it.
 func (r *run) make(i int) encoded {
@@ -72,11 +86,14 @@ func (r *run) make(i int) encoded {
 	if req.Later == nil {
 		return r.encode(i, req)
 	}
-	whole, err := req.Unspooled()
+	whole, err := r.litter.watch(req.Unspooled)
 	if err != nil {
 		return encoded{index: i, req: req, err: err, made: trace.Never}
 	}
-	machine.Discard(size(whole))
+	machine.Discard(max(r.litter.each, size(whole)))
+	if r.plan.Made != nil {
+		r.plan.Made(i, whole)
+	}
 	e := r.encode(i, whole)
 	if !req.Followed {
 		later := *req
@@ -84,6 +101,28 @@ func (r *run) make(i int) encoded {
 		e.req = &later
 	}
 	return e
+}
+
+// A litter is about how much memory the making of a request takes, most of it for steps on the way: of one of every
+// litterEvery it is measured.
+type litter struct{ made, each int }
+
+const litterEvery = 64
+
+// watch makes a request.
+func (l *litter) watch(produce func() (*workload.Request, error)) (*workload.Request, error) {
+	l.made++
+	if l.made%litterEvery != 1 {
+		return produce()
+	}
+	before := machine.Allocated()
+	r, err := produce()
+	took := int(machine.Allocated() - before)
+	if l.made == 1 {
+		l.each = took
+	}
+	l.each += (took - l.each) / 4
+	return r, err
 }
 
 // size is about the memory of a request, in bytes.
@@ -130,6 +169,10 @@ func (w *window) put(e encoded) int {
 	w.requests[(w.first+w.n)%len(w.requests)] = e
 	w.n++
 	w.bytes += len(e.body)
+	w.made++
+	if w.made == leastAhead {
+		close(w.begun)
+	}
 	w.wake()
 	return w.n
 }
@@ -139,6 +182,9 @@ func (w *window) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ended = true
+	if w.made < leastAhead {
+		close(w.begun)
+	}
 	w.wake()
 }
 

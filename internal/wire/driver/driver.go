@@ -52,10 +52,11 @@ type Sender interface {
 // A Plan is a run to execute.
 type Plan struct {
 	Requests    workload.List
-	Schedule    arrival.Schedule // one due time for each request that does not wait for another
-	Concurrency int              // requests in flight at most, 0 = no limit
-	Places      *Places          // can raise Concurrency during the run; nil: nothing does
-	Until       time.Duration    // no request is released from then on; 0 = no limit
+	Made        func(i int, r *workload.Request) // is called with requests that are made as they are due, in order; may be nil
+	Schedule    arrival.Schedule                 // one due time for each request that does not wait for another
+	Concurrency int                              // requests in flight at most, 0 = no limit
+	Places      *Places                          // can raise Concurrency during the run; nil: nothing does
+	Until       time.Duration                    // no request is released from then on; 0 = no limit
 	// Zero is the instant of the clock of the Driver from which the schedule counts, which Run
 	// waits for; 0: that of the call.
 	Zero int64
@@ -114,6 +115,7 @@ func (d Driver) Run(ctx context.Context, stop <-chan struct{}, p Plan) Outcome {
 	}
 	over := make(chan struct{})
 	encoding := r.makeAhead(over)
+	r.awaitFirst()
 	before := r.begin()
 	r.Progress.begin(r)
 	p.Places.begin(r)
@@ -146,14 +148,15 @@ type run struct {
 	turns    *turns
 	inFlight sync.WaitGroup
 	ahead    window
+	litter   litter
 	jobs     chan func() // for goroutines without one
 
-	unmade    int // requests that were made later than they could have been sent
+	unmade    int           // requests that were made later than they could have been sent
 	unmadeMax time.Duration // by how much at most
 
-	idle     atomic.Int32
-	mu       sync.Mutex // guards out.Records
-	out      Outcome
+	idle atomic.Int32
+	mu   sync.Mutex // guards out.Records
+	out  Outcome
 }
 
 // beforehand is how long before an agreed start the usage of the process is read.
@@ -338,7 +341,7 @@ func (r *run) enter() (free trace.Instant, ok bool) {
 func (r *run) released(e encoded, free trace.Instant) func() {
 	rec := trace.NewRecord(e.index)
 	rec.Due, rec.Free, rec.Released = e.due, free, r.now()
-	if late := e.made.Sub(max(e.due, free)); e.made.Happened() && late > 0 {
+	if late := e.made.Sub(max(e.due, free)); e.made.Happened() && late > time.Duration(behind) {
 		r.unmade++
 		r.unmadeMax = max(r.unmadeMax, late)
 	}
