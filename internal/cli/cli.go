@@ -235,7 +235,7 @@ func newParser(sess *session.Session, grammar any) (parser *kong.Kong, exited *b
 	parser, err = kong.New(grammar,
 		kong.Name("pitot"),
 		kong.Description(flags.Description),
-		kong.Vars{"version": "pitot " + Version(), "picks": session.PickHelp, "languages": strings.Join(words.Names(), " or ")},
+		kong.Vars{"version": "pitot " + Version(), "picks": session.PickHelp, "languages": strings.Join(words.Names(), ", ")},
 		kong.Vars(conform.Vars()),
 		kong.Writers(sess.Stdout, sess.Stderr),
 		kong.Exit(func(int) { *exited = true }),
@@ -244,10 +244,10 @@ func newParser(sess *session.Session, grammar any) (parser *kong.Kong, exited *b
 		kong.PostBuild(sweep.Lists),
 		kong.PostBuild(capacity.Flags),
 		kong.PostBuild(calibrateFlags),
-		kong.PostBuild(flags.EngineNames),
-		kong.Help(flags.PrintHelp),
 		kong.PostBuild(replayTakesRuns),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoAppDescFormat: true}),
+		kong.PostBuild(flags.Translate(sess)),
+		kong.PostBuild(flags.EngineNames),
+		kong.Help(flags.PrintHelp(sess)),
 	)
 	return parser, exited, err
 }

@@ -17,7 +17,7 @@ func TestACommandIsParsedByItsGrammarAlone(t *testing.T) {
 	race.Skip(t)
 	var g grammar
 	var stdout bytes.Buffer
-	sess := &session.Session{Stdout: &stdout, Stderr: &stdout}
+	sess := &session.Session{Stdout: &stdout, Stderr: &stdout, Env: func(string) (string, bool) { return "", false }}
 	helped := func(grammar any, args []string) string {
 		parser, exited, err := newParser(sess, grammar)
 		if err != nil {

@@ -45,8 +45,8 @@ type serveCmd struct {
 // Help lists the faults and the routes below the flags.
 func (serveCmd) Help() string {
 	return "Faults: " + strings.Join(apiserver.FaultNames(), ", ") + ".\n\n" +
-		"Routes, as of vLLM and SGLang: " + strings.Join(apiserver.Routes(), ", ") + "; " +
-		"/pitot/truth has the instants of every write, by request id."
+		"Routes, as of vLLM and SGLang, and /pitot/truth with the instants of every write by request id: " +
+		strings.Join(apiserver.Routes(), ", ") + "."
 }
 
 // Run serves until it is interrupted.

@@ -58,7 +58,7 @@ func runSGLang(given foreignLine, sess *session.Session) error {
 	l.sess = sess
 	err := l.parse()
 	if errors.Is(err, python.ErrHelp) {
-		_, err := fmt.Fprint(sess.Stdout, flags.SGLang(l.program, l.given))
+		_, err := fmt.Fprint(sess.Stdout, flags.SGLang(sess, l.program, l.given))
 		return err
 	}
 	if err != nil {

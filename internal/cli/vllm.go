@@ -57,7 +57,7 @@ func (l *vllmLine) compile(sess *session.Session) (*compiled, error) {
 func runVLLM(given foreignLine, sess *session.Session) error {
 	l, err := parseVLLM(given)
 	if errors.Is(err, python.ErrHelp) {
-		_, err = fmt.Fprint(sess.Stdout, flags.VLLM())
+		_, err = fmt.Fprint(sess.Stdout, flags.VLLM(sess))
 		return err
 	}
 	if err != nil {

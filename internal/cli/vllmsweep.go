@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 
@@ -38,7 +39,7 @@ func runVLLMSweep(sess *session.Session, bench func(words []string, stdout io.Wr
 	line, err := vllm.ParseSweep(args)
 	switch {
 	case errors.Is(err, python.ErrHelp):
-		_, err = io.WriteString(sess.Stdout, "usage: pitot vllm bench sweep serve --serve-cmd COMMAND --bench-cmd COMMAND [options]\n\n"+vllm.SweepHelp())
+		_, err = io.WriteString(sess.Stdout, flags.VLLMSweep(sess))
 		return err
 	case err != nil:
 		return session.Usagef("vllm bench sweep serve: error: %w", err)

@@ -97,7 +97,9 @@ func ParseSite(text string) (p Site, err error) {
 	switch {
 	case hasRole && !IsRole(role):
 		return Site{}, fmt.Errorf("%q: ahead of = must be a role of lower-case letters, digits, _ and -, such as prefill; not client, plan or server", text)
-	case !slices.Contains(siteKinds, kind) || hasRole && kind == Nowhere:
+	case hasRole && (kind == Nowhere || !slices.Contains(siteKinds, kind)):
+		return Site{}, fmt.Errorf("%q: must be ROLE=TARGET, such as prefill=ssh:HOST or decode=pid:123; targets are local, pid:NUMBER, docker:NAME, podman:NAME, ssh:HOST and kubectl:POD", text)
+	case !slices.Contains(siteKinds, kind):
 		return Site{}, fmt.Errorf("%q: must be local, pid:NUMBER, docker:NAME, podman:NAME, ssh:HOST, kubectl:POD, kubectl:POD@NAMESPACE or none", text)
 	case err != nil:
 		return Site{}, fmt.Errorf("%q: %w", text, err)

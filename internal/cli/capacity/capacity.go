@@ -25,7 +25,7 @@ import (
 // Cmd is `pitot capacity`.
 type Cmd struct {
 	Behind    []string      `arg:"" optional:"" name:"load" help:"After --: further flags of bench for all loads, or of sim without --url."`
-	SLO       string        `name:"slo" required:"" placeholder:"LIMITS" help:"Objectives, such as ttft.p99=500ms,tpot.p95=50ms: shares of the requests that must be within a limit; ttft=500ms is of 99 %."`
+	SLO       string        `name:"slo" needed:"" placeholder:"LIMITS" help:"Objectives, such as ttft.p99=500ms,tpot.p95=50ms: shares of the requests that must be within a limit; ttft=500ms is of 99 %."`
 	By        string        `enum:"rate,concurrency" default:"rate" placeholder:"WHAT" help:"What a load is: rate, in requests per second, or concurrency, requests in flight (${default})."`
 	NoModel   bool          `name:"no-model" help:"Count only: look for no model of the server in the runs of the search."`
 	Budget    time.Duration `default:"10m" placeholder:"TIME" help:"Time for all runs together (${default})."`
@@ -103,6 +103,9 @@ const shortest = time.Minute
 // settings are those of the search, checked.
 func (c *Cmd) settings() (s search.Settings, err error) {
 	s = search.Settings{By: search.LoadUnit(c.By), Budget: c.Budget, Precision: float64(c.Precision), Seed: uint64(max(1, c.Seed))}
+	if c.SLO == "" {
+		return s, errors.New("--slo: is missing: objectives, such as ttft.p99=500ms,tpot.p95=50ms")
+	}
 	s.Objectives, c.taken, err = metrics.Parse(c.SLO)
 	if err != nil {
 		return s, fmt.Errorf("--slo: %w", err)
@@ -131,6 +134,11 @@ func (c *Cmd) settings() (s search.Settings, err error) {
 func (c Cmd) Run(sess *session.Session, k *kong.Context) error {
 	c.load(k)
 	s, err := c.settings()
+	if c.SLO == "" { // of which there may be others
+		if _, load := c.newLegs(sess, s); load != nil {
+			return load
+		}
+	}
 	if err != nil {
 		return session.Usage(err)
 	}

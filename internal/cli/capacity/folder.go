@@ -1,7 +1,6 @@
 package capacity
 
 import (
-	"fmt"
 	"io"
 	"path/filepath"
 	"strconv"
@@ -9,6 +8,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/experiment/search"
 	"github.com/pitot-bench/pitot/internal/judge/curve"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/plot"
@@ -58,8 +58,8 @@ func (g *legs) write(a *search.Answer) error {
 		{File: "capacity.json", Draw: func(w io.Writer) error { return writeJSON(w, a, words.In(words.Default)) }},
 		{File: "capacity.csv", Draw: func(w io.Writer) error { return sweeps.CSV(w, s) }},
 	}
-	under := sweeps.Subtitle([]trace.Run{g.picture.first}, words.In(words.Default))
-	for _, p := range append(g.limits(a), sweeps.Plots(s)...) {
+	under := sweeps.Subtitle([]trace.Run{g.picture.first}, g.sess.Words())
+	for _, p := range append(g.limits(a), sweeps.Plots(s, g.sess.Words())...) {
 		all = append(all, sweeps.Plot{File: p.File, Draw: func(w io.Writer) error { return p.Draw(plot.Subtitled{Writer: w, Text: under}) }})
 	}
 	return sweeps.WriteFiles(all, func(name string, write func(io.Writer) error) error {
@@ -69,7 +69,8 @@ func (g *legs) write(a *search.Answer) error {
 
 // limits are plots of the figures that objectives limit, by load, each with its limit.
 func (g *legs) limits(a *search.Answer) (all []sweeps.Plot) {
-	x := map[search.LoadUnit]string{search.Rate: "requests per second", search.Concurrency: "requests in flight"}[g.s.By]
+	word := g.sess.Word
+	x := word(map[search.LoadUnit]plan.Code{search.Rate: "sweep.axis-requests", search.Concurrency: "plot.in-flight"}[g.s.By])
 	for i, o := range g.s.Objectives {
 		limit := 1000 * o.Limit.Seconds()
 		var spots []plot.Spot
@@ -87,9 +88,9 @@ func (g *legs) limits(a *search.Answer) (all []sweeps.Plot) {
 		if spots == nil {
 			continue
 		}
-		c := plot.Chart{Title: fmt.Sprintf("%s by load: %s", o.Name(), g.name), X: x, Y: o.Name() + " (ms)", Lines: []plot.Path{
-			{Name: "runs of the search; a ring: fails", Spots: spots, Loose: true},
-			{Name: fmt.Sprintf("limit: %v", o.Limit), Spots: []plot.Spot{{X: low, Y: limit}, {X: high, Y: limit}}},
+		c := plot.Chart{Title: word("capacity.plot", "figure", o.Name(), "name", g.name), X: x, Y: o.Name() + " (ms)", Lines: []plot.Path{
+			{Name: word("capacity.plot-runs"), Spots: spots, Loose: true},
+			{Name: word("capacity.plot-limit", "limit", o.Limit.String()), Spots: []plot.Spot{{X: low, Y: limit}, {X: high, Y: limit}}},
 		}}
 		all = append(all, sweeps.Plot{File: o.Name() + ".svg", Draw: c.Draw})
 	}

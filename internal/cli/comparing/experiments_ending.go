@@ -23,12 +23,19 @@ func Ending(w io.Writer, j *experiment.Journal, lang *words.Language, all bool) 
 	if len(lost) > 0 {
 		say("experiment.lost-legs", "legs", len(lost))
 	}
-	for _, l := range lost {
+	shown := lost
+	if len(lost) > mostLost && !all {
+		shown = lost[:mostLost]
+	}
+	for _, l := range shown {
 		if all {
 			say("experiment.leg-why", "leg", LegName(j, l), "why", l.Why, "log", l.Log)
 		} else {
 			say("experiment.leg-why", "leg", LegName(j, l), "why", cause(l, lang))
 		}
+	}
+	if rest := len(lost) - len(shown); rest > 0 {
+		say("experiment.lost-more", "legs", rest)
 	}
 	if remedies := Remedies(lost); len(remedies) > 0 && !all {
 		say("report.remedy", "remedies", remedies)
@@ -39,6 +46,9 @@ func Ending(w io.Writer, j *experiment.Journal, lang *words.Language, all bool) 
 	}
 	return nil
 }
+
+// mostLost is how many failed legs are named, unless all are asked for.
+const mostLost = 5
 
 // NoVerdict is why an experiment was given up: all legs of the missing variants failed, or one leg after the other.
 func NoVerdict(missing []string, j *experiment.Journal, lost *experiment.LostError) metrics.Explanation {

@@ -54,7 +54,7 @@ type runCmd struct {
 
 // Help explains placeholders below the flags.
 func (runCmd) Help() string {
-	return "The command is a template: {" + strings.Join(conform.Placeholders(), "}, {") + "}. " +
+	return "Placeholders of the command: {" + strings.Join(conform.Placeholders(), "}, {") + "}.\n\n" +
 		"The word pitot at its start is this program; pitot bench and pitot vllm bench serve without {url} are given the flags that a cell takes."
 }
 

@@ -49,7 +49,7 @@ type Sim struct {
 type Target struct {
 	URL  string `path:"target.url" often:"" placeholder:"URL" help:"Server to measure, e.g. http://127.0.0.1:8000. Without it the embedded engine is measured."`
 	Host string `path:"target.host" placeholder:"NAME" help:"Server to measure, in place of --url: its name or address (127.0.0.1 with --port alone)."`
-	Port int    `path:"target.port" placeholder:"N" help:"Its port (8000 with --host alone)."`
+	Port int    `path:"target.port" takes:"a port, such as 8000" placeholder:"N" help:"Its port (8000 with --host alone)."`
 	Asking
 	Endpoint string `path:"target.route" placeholder:"PATH" help:"Route of the requests. Default: that of the protocol, such as /v1/completions."`
 	Connection
@@ -63,7 +63,7 @@ type Target struct {
 	MaxBody        int           `path:"client.max_body" placeholder:"MIB" help:"Largest answer that is not a stream, in MiB. Default: 64."`
 	ServerEnv      []string      `path:"target.site" sep:"none" placeholder:"TARGET" help:"Where the server runs whose environment is kept: local, pid:N, docker:NAME, podman:NAME, ssh:HOST, kubectl:POD[@NAMESPACE], or none; with :PORT behind it if that is not the URL's. Other processes of a deployment have their role ahead, as in prefill=ssh:HOST:8100; may be repeated. Default: this machine, if the URL is one of it."`
 	ServerTree     string        `path:"target.tree" placeholder:"DIR" help:"Working tree of git there whose commit is kept. Default: those that the server's packages are installed from, and its working directory."`
-	Temperature    float64       `path:"request.temperature" placeholder:"T" help:"Sampling temperature of every request. Default: the server's."`
+	Temperature    float64       `path:"request.temperature" takes:"a temperature, such as 0.7" placeholder:"T" help:"Sampling temperature of every request. Default: the server's."`
 	Body           string        `path:"request.body" aliases:"extra-body" placeholder:"JSON" help:"Object merged into the body of every request, e.g. {\"temperature\": 0}; null leaves a member out."`
 }
 
@@ -100,7 +100,7 @@ type Asking struct {
 
 // Requests say what to send.
 type Requests struct {
-	Requests int           `path:"requests" often:"" short:"n" aliases:"num-prompts" placeholder:"N" help:"Number of requests; for a mix or tenants, number of arrivals. Default: 100; for files that are not oversampled, all."`
+	Requests int           `path:"requests" takes:"requests, such as 100" often:"" short:"n" aliases:"num-prompts" placeholder:"N" help:"Number of requests; for a mix or tenants, number of arrivals. Default: 100; for files that are not oversampled, all."`
 	Duration time.Duration `path:"duration" often:"" placeholder:"TIME" help:"How long to send requests, such as 1m; those in flight are then waited for. With --requests, whichever comes first."`
 	Workload
 	Mix        []string `path:"load[0].mix" sep:"none" placeholder:"SETTINGS" help:"One workload of several, as settings separated by blanks: weight=0.7 workload=random input-len=200. Repeated; weights are shares of the arrivals."`
@@ -115,10 +115,10 @@ type Requests struct {
 type Workload struct {
 	Workload      string  `path:"load[0].dataset.kind" often:"" default:"random" placeholder:"NAME" help:"random, random-mm (text and images), sharegpt, custom, trace (of a service), chat or agent (generated conversations), or conversations (recorded) (${default})."`
 	InputLen      string  `path:"load[0].dataset.input_len" often:"" default:"256" placeholder:"TOKENS" help:"Prompt length of random workloads, and of first turns: a number, or uniform(64,256), normal(200,50) or lognormal(200,0.7), which takes the mean and the coefficient of variation (${default})."`
-	InputRange    float64 `path:"load[0].dataset.input_range" placeholder:"SHARE" help:"Spread of the prompt length, uniform in [L(1-r), L(1+r)]."`
+	InputRange    float64 `path:"load[0].dataset.input_range" takes:"a share, such as 0.5" placeholder:"SHARE" help:"Spread of the prompt length, uniform in [L(1-r), L(1+r)]."`
 	PrefixLen     int     `path:"load[0].dataset.prefix_len" often:"" placeholder:"TOKENS" help:"Length of a prefix shared by all random prompts, in addition to the prompt length; for conversations, a system prompt."`
 	OutputLen     string  `path:"load[0].dataset.output_len" often:"" placeholder:"TOKENS" help:"Output length, in the same form. Default: 64 for generated workloads, the recorded length for files."`
-	OutputRange   float64 `path:"load[0].dataset.output_range" placeholder:"SHARE" help:"Spread of the output length of random workloads."`
+	OutputRange   float64 `path:"load[0].dataset.output_range" takes:"a share, such as 0.5" placeholder:"SHARE" help:"Spread of the output length of random workloads."`
 	Texts         int     `path:"load[0].dataset.texts" default:"1" placeholder:"N" help:"Random texts per embeddings or pooling request; for rerank, documents per query (${default})."`
 	Lengths       string  `path:"load[0].dataset.lengths" placeholder:"FILE" help:"File of lengths to draw from: one prompt length per line, or prompt and output length separated by a comma."`
 	Fit           int     `path:"load[0].dataset.fit" placeholder:"TOKENS" help:"Shorten prompts and end conversations so that prompt and answer fit this many tokens."`
@@ -144,13 +144,13 @@ type Workload struct {
 
 // Load say when to send.
 type Load struct {
-	Rate        float64 `path:"load[0].arrival.rate" often:"" aliases:"request-rate" placeholder:"R" help:"Requests, or new conversations, per second; inf for all at once. Default: 10, if no other flag sets the arrivals."`
+	Rate        float64 `path:"load[0].arrival.rate" takes:"requests per second, such as 10 or 2.5, or inf; a rate that changes is --ramp linear:1..20" often:"" aliases:"request-rate" placeholder:"R" help:"Requests, or new conversations, per second; inf for all at once. Default: 10, if no other flag sets the arrivals."`
 	Ramp        string  `path:"load[0].arrival.ramp" placeholder:"SHAPE" help:"Rising or falling rate, linear:FROM..TO or exponential:FROM..TO in requests per second."`
 	Replay      string  `path:"load[0].arrival.file" placeholder:"FILE" help:"File of send times, one number of seconds per line; data uses the timestamps of --data."`
-	Speed       float64 `path:"load[0].arrival.speed" default:"1" placeholder:"X" help:"Speed of a replay or a trace: its times are divided by this (${default})."`
+	Speed       float64 `path:"load[0].arrival.speed" takes:"a factor, such as 2" default:"1" placeholder:"X" help:"Speed of a replay or a trace: its times are divided by this (${default})."`
 	Arrival     string  `path:"load[0].arrival.kind" placeholder:"PROCESS" help:"at-once, constant, poisson or gamma. Default: poisson with a rate or a ramp."`
 	Burstiness  float64 `path:"load[0].arrival.burstiness" default:"1" placeholder:"B" help:"Shape of gamma arrivals: 1 is Poisson, less is burstier (${default})."`
-	Concurrency int     `path:"gate.concurrency" often:"" short:"c" aliases:"max-concurrency" placeholder:"N" help:"Maximum number of requests in flight. Without a rate it makes a closed loop."`
+	Concurrency int     `path:"gate.concurrency" takes:"requests in flight, such as 16" often:"" short:"c" aliases:"max-concurrency" placeholder:"N" help:"Maximum number of requests in flight. Without a rate it makes a closed loop."`
 	Hold        bool    `path:"gate.hold" help:"Make --concurrency a limit on conversations: each holds its place until its last request is done, pauses included."`
 }
 

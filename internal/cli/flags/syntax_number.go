@@ -34,9 +34,22 @@ func (read mapper) Decode(ctx *kong.DecodeContext, into reflect.Value) error {
 	}
 	text := fmt.Sprint(t.Value)
 	if err := read(text, into); err != nil {
-		return fmt.Errorf("%q: %w", text, err)
+		return fmt.Errorf("%q: %w%s", text, err, taken(ctx.Value, err))
 	}
 	return nil
+}
+
+// taken describes what a flag takes, behind an error that has no hint yet.
+func taken(flag *kong.Value, err error) string {
+	switch takes := flag.Tag.Get("takes"); {
+	case err.Error() != "must be a number" && err.Error() != "must be a whole number":
+		return ""
+	case takes != "":
+		return ": " + takes
+	case flag.HasDefault:
+		return ", such as " + flag.Default
+	}
+	return ""
 }
 
 func readInteger(text string, into reflect.Value) error {

@@ -72,7 +72,7 @@ func (Cmd) Help() string {
 	return "Numbers, lengths and times may be lists: 1,2,5, or 1..64x2 for 1, 2, 4 ... 64, or 1..10+3 for 1, 4, 7, 10. " +
 		"Each combination is a point, which is measured in turn; without --url the runs are simulated. " +
 		"The runs are kept under the name of the sweep.\n\n" +
-		"A PATH of --set begins with a setting of the plan, as pitot plan prints it (request, target, load, ...), or with a field of the profile, as pitot profiles NAME prints it " +
+		"A PATH of --set begins with a setting of the plan, as pitot plan prints it (request, target, load, ...), or with a field of the profile, as pitot profiles show prints it " +
 		"(kv, scheduler, replicas, cost, speculative, ...): no name is both. Fields are for simulations, and take factors such as 2x. " +
 		"Where the profile has a calibration, points have intervals that hold one new run."
 }
@@ -249,7 +249,7 @@ func (c *Cmd) show(sess *session.Session, s curve.Sweep) error {
 	}
 	all := []sweeps.Plot{{File: "sweep.csv", Draw: forms["csv"]}, {File: "sweep.json", Draw: forms["json"]}}
 	under := c.subtitle(sess, s)
-	for _, p := range sweeps.Plots(s) {
+	for _, p := range sweeps.Plots(s, sess.Words()) {
 		all = append(all, sweeps.Plot{File: p.File, Draw: func(w io.Writer) error { return p.Draw(plot.Subtitled{Writer: w, Text: under}) }})
 	}
 	return errors.Join(err, sweeps.WriteFiles(all, func(name string, write func(io.Writer) error) error {
@@ -271,7 +271,7 @@ func (c *Cmd) subtitle(sess *session.Session, s curve.Sweep) string {
 		}
 		return nil
 	})
-	return sweeps.Subtitle(all, words.In(words.Default))
+	return sweeps.Subtitle(all, sess.Words())
 }
 
 // name is that of the sweep.

@@ -190,7 +190,7 @@ func (o Options) moreLegs(f *finding) int {
 		return max(1, n)
 	}
 	n := enough(f.certain(), alpha, o.Power)
-	if room := math.Log1p(o.Margin) - math.Abs(f.effect) - f.rounding; room > 0 && !f.plain {
+	if room := math.Log1p(o.Margin) - math.Abs(f.effect) - f.rounding; room > 0 && hasMargin(f.quantity.Name, f.plain) {
 		n = least(n, enough(room, 2*o.alpha(), 1-(1-o.Power)/2))
 	}
 	return n * f.legs

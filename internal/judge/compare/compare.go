@@ -58,6 +58,7 @@ func Compare(runs []ComparedRun, o Options) (Comparison, error) {
 	}
 	checkClaims(tables)
 	for _, t := range tables {
+		t.out.Objectives = t.objectives()
 		c.Workloads = append(c.Workloads, t.out)
 	}
 	for _, v := range voids {
@@ -211,7 +212,7 @@ func (t *table) rows() {
 		}
 		// Counts that may be 0 have no logarithm.
 		l.Input = t.input(l.Quantity)
-		l.Constant, l.plain = equalCounts(l.Quantity.Unit, all), l.Quantity.Name == figure.RequestsFailed || slices.Min(all) <= 0
+		l.Constant, l.plain = equalCounts(l.Quantity.Unit, all), l.Quantity.Name == figure.RequestsFailed || l.Quantity.Name == figure.SLOAttainment || slices.Min(all) <= 0
 		for i := range l.samples {
 			l.samples[i].scaled = scaled(l.samples[i].values, l.plain)
 		}

@@ -104,10 +104,11 @@ type Workload struct {
 	// Further is how many facts of the environments differ in addition to SettingDiffs.
 	Further int `json:"residue_further,omitempty"`
 	// Idle is how many variables differ that never matter: they are in none of both.
-	Idle   int            `json:"residue_idle,omitempty"`
-	Rows   []Row          `json:"rows"`
-	Claims []ClaimCheck   `json:"claims,omitempty"`
-	Notes  []plan.Message `json:"notes,omitempty"` // what the data can carry
+	Idle       int            `json:"residue_idle,omitempty"`
+	Rows       []Row          `json:"rows"`
+	Objectives *Objectives    `json:"objectives,omitempty"` // nil without any, and where those of the runs differ
+	Claims     []ClaimCheck   `json:"claims,omitempty"`
+	Notes      []plan.Message `json:"notes,omitempty"` // what the data can carry
 }
 
 // Changes are those of a workload, each with its row.
@@ -236,7 +237,7 @@ type Change struct {
 	// Relative is the ratio of the geometric means of both, less 1: 0.034 is 3.4 % more.
 	Relative float64 `json:"relative"`
 	// Plain means that Relative, Interval, Bound and Noise are differences in the unit of
-	// the row instead: of counts that may be 0, such as failed requests.
+	// the row instead: of counts that may be 0, such as failed requests, and of the share that met the objectives.
 	Plain    bool         `json:"plain,omitempty"`
 	Interval *Interval    `json:"interval,omitempty"` // of Relative
 	Basis    Basis        `json:"basis"`

@@ -41,7 +41,7 @@ func (c *Comparison) Conclude() {
 			w.Rows[i].Rank = w.Rows[i].Quantity.Rank()
 		}
 		for r, change := range w.Changes() {
-			change.conclude(r.Constant, c.Margin)
+			change.conclude(r, c.Margin)
 		}
 		for i := range w.Variants {
 			if i > 0 {
@@ -51,9 +51,9 @@ func (c *Comparison) Conclude() {
 	}
 }
 
-func (c *Change) conclude(constant bool, margin float64) {
-	c.Unproven = !constant && c.Basis == Nothing && c.Verdict == Same
-	c.Small = (c.Verdict.Differs() || c.Verdict == Same) && !c.Plain && c.Bound > 0 && c.Bound <= margin
+func (c *Change) conclude(r Row, margin float64) {
+	c.Unproven = !r.Constant && c.Basis == Nothing && c.Verdict == Same
+	c.Small = (c.Verdict.Differs() || c.Verdict == Same) && hasMargin(r.Quantity.Name, c.Plain) && c.Bound > 0 && c.Bound <= margin
 	c.Unusual = c.Basis == Nothing && c.Chance >= usualNoise
 }
 
@@ -154,7 +154,7 @@ func BelowP99(name string) bool {
 	return ok && p > 50 && p < 99
 }
 
-const quoted = 7
+const quoted = 8
 
 // Decides reports whether a verdict may rest on a basis.
 func (b Basis) Decides() bool { return b == Blocks || b == Replicates || b == Pairs || b == Borrowed }

@@ -40,6 +40,7 @@ func (t *table) find(l *entry, a, b *variant) *finding {
 	f := &finding{quantity: l.Quantity, definition: l.Definition.ID, input: l.Input, basis: Nothing, plain: l.plain, a: sa.scaled, b: sb.scaled, p: math.NaN(), adjusted: math.NaN()}
 	f.effect = stats.Mean(f.b) - stats.Mean(f.a)
 	f.rounding = sa.reach(f.plain) + sb.reach(f.plain)
+	f.requests = requestsPerRun(a, b)
 	f.exact = equalCounts(f.quantity.Unit, slices.Concat(sa.values, sb.values))
 	borrowed := l.borrowed()
 	switch {
@@ -73,6 +74,7 @@ type finding struct {
 	cached     bool    // the server had more of the prompts of one in its cache
 	effect     float64 // of the means, variant less baseline
 	rounding   float64 // by how much the effect may be off since figures were rounded, or sampled
+	requests   float64 // that a run sends
 	noise      noise
 
 	estimate stats.Estimate  // of the effect; none of basis Nothing
@@ -198,12 +200,15 @@ func (f *finding) differences() []float64 {
 }
 
 // rest lets a verdict rest on a basis and its noise, which is at least what a few runs
-// cannot show: failures scatter as independent events do or more, and a rounded figure
+// cannot show: failures, and requests that miss their objectives, scatter as independent events do or more, and a rounded figure
 // does not show less than its rounding.
 func (f *finding) rest(b Basis, n noise, method plan.Code, args ...any) {
 	least := f.rounding / math.Sqrt(12) // the mean step of both: each reaches half of it
-	if f.quantity.Name == figure.RequestsFailed {
-		least = math.Sqrt(max(0, stats.Sum(f.a)+stats.Sum(f.b)) / float64(len(f.a)+len(f.b)))
+	switch mean := (stats.Sum(f.a) + stats.Sum(f.b)) / float64(len(f.a)+len(f.b)); f.quantity.Name {
+	case figure.RequestsFailed:
+		least = math.Sqrt(max(0, mean))
+	case figure.SLOAttainment:
+		least = math.Sqrt(max(0, mean*(1-mean)) / max(1, f.requests))
 	}
 	if n.pair {
 		least *= math.Sqrt2

@@ -10,9 +10,12 @@ import (
 
 // input reports whether a figure is one that the runs were given rather than one that they
 // show: it only describes the load, a setting that makes it differs between the variants
-// (by --ignore), or it follows from the arrivals or from the duration asked for.
+// (by --ignore), it counts what met objectives that are not the same, or it follows from the arrivals or from the duration asked for.
 func (t *table) input(q figure.Figure) bool {
 	if q.Better == figure.Neither {
+		return true
+	}
+	if _, same := t.shared(plan.PerRequest); !same && countsObjectives(q.Name) {
 		return true
 	}
 	for _, setting := range loadSettings {

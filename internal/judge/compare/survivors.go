@@ -67,6 +67,11 @@ func (v *variant) failing() (all failureCount) {
 	return all
 }
 
+// requestsPerRun is how many requests a run of two variants sends, in the mean.
+func requestsPerRun(a, b *variant) float64 {
+	return (a.failing().sent + b.failing().sent) / float64(len(a.runs)+len(b.runs))
+}
+
 // harmless is the share of failures up to which a figure of the answered requests stands for
 // all; judged is false for a figure that counts failures. A tenth of the requests beyond a
 // percentile moves it by two or three percent.

@@ -89,7 +89,7 @@ func (o Options) verdict(f *finding, c *Change, wide stats.Interval) Verdict {
 	switch {
 	case f.adjusted <= o.threshold(f.family) && resolved:
 		return direction(f.quantity.Better, f.effect)
-	case !f.plain && c.Bound <= o.Margin:
+	case hasMargin(f.quantity.Name, f.plain) && c.Bound <= o.Margin:
 		return Same
 	case f.plain && c.Bound == 0:
 		return Same
@@ -121,7 +121,7 @@ func (o Options) more(f *finding) int {
 	sd := n.likely()
 	runs := stats.RunsNeeded(sd, f.certain(), n.pair, o.alpha()/float64(max(1, f.family)), o.Power)
 	// Nearness is shown by two tests at once, each of which may miss.
-	if room := math.Log1p(o.Margin) - math.Abs(f.effect) - f.rounding; room > 0 && !f.plain {
+	if room := math.Log1p(o.Margin) - math.Abs(f.effect) - f.rounding; room > 0 && hasMargin(f.quantity.Name, f.plain) {
 		near := stats.RunsNeeded(sd, room, n.pair, 2*o.alpha(), 1-(1-o.Power)/2)
 		runs = least(runs, near)
 	}

@@ -142,7 +142,7 @@ var All = []Figure{
 
 // ranked are the figures that people look at first, in that order. Much of what else differs repeats them.
 var ranked = []string{
-	RequestsFailed, Goodput, OutputThroughput, TTFT.Mean(), TPOT.Mean(), ITL.Mean(), E2EL.Mean(),
+	RequestsFailed, SLOAttainment, Goodput, OutputThroughput, TTFT.Mean(), TPOT.Mean(), ITL.Mean(), E2EL.Mean(),
 	TTFT.P(99), TPOT.P(99), ITL.P(99), ICL.P(99), E2EL.P(99),
 	TTFT.Median(), TPOT.Median(), ITL.Median(), E2EL.Median(), RequestThroughput,
 }

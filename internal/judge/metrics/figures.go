@@ -63,7 +63,7 @@ func (l *List) Distribution(metric figure.Metric, d Distribution) {
 }
 
 // Version is that of Pitot's own definitions: figures that another version computed are computed again.
-const Version = "4"
+const Version = "5"
 
 // Figures are those of the run by Pitot's own definitions, as Own makes them of its trace.
 func (s Summary) Figures() []trace.ReportedFigure {
@@ -78,6 +78,7 @@ func (s Summary) Figures() []trace.ReportedFigure {
 	l.Add(figure.RequestThroughput, s.Rates.Requests)
 	if s.Goodput != nil {
 		l.Add(figure.Goodput, s.Goodput.Rate)
+		l.Add(figure.SLOAttainment, s.Goodput.Share)
 	}
 	l.Add(figure.InputThroughput, s.Rates.Input)
 	if s.Run.Plan.Silent() {

@@ -1,9 +1,7 @@
 package calibrate
 
 import (
-	"fmt"
 	"math"
-	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
@@ -17,8 +15,11 @@ import (
 // simulated, so this is misfit and not a prediction.
 type Refit struct {
 	Name    string
-	Load    string // in words
 	Figures []ComparedFigure
+
+	Requests int     // that it sent
+	Rate     float64 // at which, per second; 0: by its limit or its schedule
+	Limit    int     // in flight; 0: none
 }
 
 // Error is the mean of the sizes of the relative errors of all figures.
@@ -64,7 +65,7 @@ func (r *rerun) simulated(c engine.Config, seed uint64) (map[string]float64, err
 
 // refit simulates the run some times.
 func (r *rerun) refit(c engine.Config) (Refit, error) {
-	out := Refit{Name: nameOf(r.run), Load: r.load()}
+	out := Refit{Name: nameOf(r.run), Requests: len(r.plan.Requests), Rate: r.run.Plan.Rate, Limit: r.run.Plan.Concurrency}
 	drawn := map[string][]float64{}
 	for seed := range refitDraws {
 		figures, err := r.simulated(c, uint64(seed)+1)
@@ -82,22 +83,6 @@ func (r *rerun) refit(c engine.Config) (Refit, error) {
 		}
 	}
 	return out, nil
-}
-
-// load says what the run sent.
-func (r *rerun) load() string {
-	limit, rate := r.run.Plan.Concurrency, r.run.Plan.Rate
-	var parts []string
-	if rate > 0 {
-		parts = append(parts, fmt.Sprintf("%g req/s", rate))
-	}
-	if limit > 0 {
-		parts = append(parts, fmt.Sprintf("%d in flight", limit))
-	}
-	if parts == nil {
-		parts = append(parts, "by its schedule")
-	}
-	return fmt.Sprintf("%d requests, %s", len(r.plan.Requests), strings.Join(parts, ", "))
 }
 
 // frontend finds which share of the delay is work, and whether one worker does that and sends

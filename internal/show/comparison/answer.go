@@ -59,6 +59,7 @@ func (w Phrases) answer(load compare.Workload, number int, asked []string) view.
 	for _, r := range load.SettingDiffs {
 		out.Differs = append(out.Differs, view.Difference{Name: doc.Clean(w.setting(r.Setting)), Values: w.values(r)})
 	}
+	out.Results = append(out.Results, said(w.objectives(load)...)...)
 	out.Rows = w.answerRows(load, asked)
 	return out
 }

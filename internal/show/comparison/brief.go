@@ -16,6 +16,9 @@ import (
 // mostTables is how many workloads a last screen has tables of; of more it has the verdicts alone.
 const mostTables = 2
 
+// gatesOnScreen is how many gates a last screen has, those that fail first.
+const gatesOnScreen = 5
+
 // mostDiffs are the settings that differ that a last screen names.
 const mostDiffs = 2
 
@@ -44,7 +47,7 @@ func Brief(out io.Writer, c compare.Comparison, o Options) error {
 	for _, said := range o.Advice {
 		head = append(head, w.line("label.next", said))
 	}
-	head = append(head, w.briefGates()...)
+	head = append(head, w.firstOf(w.briefGates(), gatesOnScreen)...)
 	d := doc.Document{Lang: w.Language, Sections: []doc.Section{{Group: 1, Items: []doc.Item{head}}}}
 	if head == nil {
 		d.Sections = nil
@@ -64,6 +67,7 @@ func (w Phrases) briefSection(load compare.Workload, number int) doc.Section {
 		lines = nonempty(w.line("label.load", w.load(load.Settings)))
 	}
 	lines = append(lines, w.variants(load)...)
+	lines = append(lines, w.objectives(load)...)
 	diffs := slices.DeleteFunc(slices.Clone(load.SettingDiffs), func(r compare.SettingDiff) bool { return r.Setting == "engine.seed" }) // which differs by design
 	for i, r := range diffs {
 		if i == mostDiffs {

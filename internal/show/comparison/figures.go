@@ -141,6 +141,8 @@ func (w Phrases) change(c compare.Change, s scale, places int) string {
 		return missing
 	case c.Open.Code == compare.NeverAnswered:
 		return w.Word("change.never", "before", c.Verdict == compare.Better)
+	case c.Plain && s.unit == "%":
+		return w.Word("comparison.points", "number", s.size(c, c.Relative, places))
 	case c.Plain:
 		return s.size(c, c.Relative, places)
 	}

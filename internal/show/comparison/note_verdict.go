@@ -27,6 +27,11 @@ func (w *noteWriter) verdict() {
 	if i := slices.IndexFunc(loads, inHeadline); i >= 0 {
 		all = append(w.variants(loads[i]), all...)
 	}
+	for _, load := range loads {
+		if inHeadline(load) {
+			all = append(all, w.objectives(load)...)
+		}
+	}
 	notes := w.caveats()
 	undecided := func(l compare.Workload) bool { return len(l.Variants) > 1 && !decided(l) }
 	if all == nil && slices.ContainsFunc(loads, decided) {
@@ -36,7 +41,7 @@ func (w *noteWriter) verdict() {
 		all = append(all, w.line("note.next", w.Word("note.advice", "runs", w.note.Comparison.Enough)))
 	}
 	own := func(i int) doc.Lines {
-		return slices.Concat(w.variants(loads[i]), w.verdictOn(i), nonempty(w.line("label.tables", w.tablePlaces(loads[i]))), w.claims(loads[i]), w.noise(loads[i]))
+		return slices.Concat(w.variants(loads[i]), w.verdictOn(i), w.objectives(loads[i]), nonempty(w.line("label.tables", w.tablePlaces(loads[i]))), w.claims(loads[i]), w.noise(loads[i]))
 	}
 	if len(loads) == 1 && loads[0].Layout == nil {
 		w.add(slices.Concat(own(0), all, notes))

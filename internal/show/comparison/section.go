@@ -40,6 +40,7 @@ func (w Phrases) section(load compare.Workload, number int, o Options, asked []s
 	if load.Idle > 0 {
 		head = append(head, w.line("label.differs", w.Word("comparison.idle", "n", load.Idle)))
 	}
+	head = append(head, w.objectives(load)...)
 	if !o.Bare {
 		if !inHeadline(load) {
 			head = append(head, w.results(load)...)

@@ -76,8 +76,16 @@ const (
 
 // limited are lines, of a short summary so many at most.
 func (s *summary) limited(lines doc.Lines, most int) doc.Lines {
-	if rest := len(lines) - most; s.short && rest > 0 {
-		return append(lines[:most:most], s.line("label.hidden", s.Word("list.more", "n", rest)))
+	if !s.short {
+		return lines
+	}
+	return s.firstOf(lines, most)
+}
+
+// firstOf are the first lines, and how many there are more.
+func (w Phrases) firstOf(lines doc.Lines, most int) doc.Lines {
+	if rest := len(lines) - most; rest > 0 {
+		return append(lines[:most:most], w.line("label.hidden", w.Word("list.more", "n", rest)))
 	}
 	return lines
 }
@@ -213,7 +221,7 @@ func (s *summary) brief(load compare.Workload) {
 		s.write("", 0, doc.Lines{s.line("label.result", s.Word("result.alone"))})
 		return
 	}
-	s.write("", 0, s.briefDoubts(load))
+	s.write("", 0, append(s.objectives(load), s.briefDoubts(load)...))
 	for i, v := range load.Variants[1:] {
 		if s.full(len(load.Variants) - 1 - i) {
 			return

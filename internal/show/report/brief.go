@@ -14,12 +14,17 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// briefLines is how many lines the first screen of a run has at most; the caller adds one on where the rest is.
-const briefLines = 14
+// What the first screen of a run has at most, so that it fits on a terminal of 80 columns and 24 rows.
+const (
+	briefLines = 15
+	briefWidth = 158 // columns of a line: two rows of that terminal
+	partsWidth = 132 // columns of a list in one, such as the causes of a verdict
+	objectives = 80  // columns of the list of objectives
+)
 
 // Brief writes the first screen of a run: the verdict with its cause and a remedy, the six figures that
-// people compare, target and load, one table, and the notes that there is room for. Where there is a
-// steady state, figures and table are of it.
+// people compare, target and load, trouble and notes that there is room for, and one table. Where there is a
+// steady state, figures and table are of it. What there is no room for is counted.
 func Brief(w io.Writer, s metrics.Summary, l *words.Language) error {
 	r := report{Language: l}
 	b := briefly{report: &r, s: s, of: s.Service, requests: s.Rates.Requests, output: s.Rates.Output}
@@ -28,11 +33,17 @@ func Brief(w io.Writer, s metrics.Summary, l *words.Language) error {
 		b.of, b.requests, b.output = s.Steady.Service, s.Steady.Completed, s.Steady.Output
 		b.title = r.Word("brief.steady", "of", plan.Msg("report.steady", "from", s.Steady.From, "to", s.Steady.To))
 	}
-	head, table := b.head(), b.table()
-	for _, line := range b.notes(briefLines - len(head) - len(table.Rows) - 1) {
+	b.head()
+	head, table := b.lines(), b.table()
+	b.trouble()
+	rest := b.lines()
+	room := briefLines - len(head) - len(table.Rows) - 2 // one of them blank, and one on what is left out
+	shown := min(len(rest), max(0, room))
+	b.hidden = len(rest) - shown
+	for _, line := range b.notes(room - shown) {
 		table.Rows = append(table.Rows, []string{line})
 	}
-	return write(w, head, table)
+	return write(w, slices.Concat(head, rest[:shown]), table)
 }
 
 // A briefly is a first screen in the making.
@@ -42,26 +53,63 @@ type briefly struct {
 	of               metrics.Latencies // of the steady state, or of the whole run
 	requests, output float64           // per second, of the same
 	title            string            // of what these are
+	hidden           int               // lines that there is no room for
+	cut              bool              // some line is not in full
 }
 
-func (b *briefly) head() doc.List {
+// lines takes the lines of the head that were made, in the width of a first screen.
+func (b *briefly) lines() (all doc.List) {
+	for _, line := range b.fields {
+		if line != "" {
+			all = append(all, b.bounded(line, briefWidth))
+		}
+	}
+	b.fields = nil
+	return all
+}
+
+// bounded is the beginning of a line.
+func (b *briefly) bounded(line string, columns int) string {
+	cut := doc.Cut(line, columns)
+	b.cut = b.cut || cut != line
+	return cut
+}
+
+// few joins as many parts as there is room for, at least one, and counts the rest.
+func (b *briefly) few(columns int, parts ...string) []string {
+	n := min(1, len(parts))
+	for n < len(parts) && doc.Width(b.Join("stop", parts[:n+1]...)) <= columns {
+		n++
+	}
+	if n == 0 {
+		return nil
+	}
+	all := []string{b.bounded(b.Join("stop", parts[:n]...), columns)}
+	if rest := len(parts) - n; rest > 0 {
+		b.cut, all = true, append(all, b.Word("list.more", "n", rest))
+	}
+	return all
+}
+
+// said are the first of some messages.
+func (b *briefly) said(all []plan.Message) []string {
+	parts := make([]string, len(all))
+	for i, m := range all {
+		parts[i] = b.Say(m)
+	}
+	return b.few(partsWidth, parts...)
+}
+
+func (b *briefly) head() {
 	b.verdict()
-	if lines := b.judgements(b.s); len(lines) > 0 {
-		b.field("", append(lines, b.wordIf(b.s.Steady.Found(), "brief.of-all"))...)
-	}
 	b.field("", b.sixFigures()...)
-	if b.s.Cost != nil {
-		b.field(b.Word("report.cost"), Cost(b.s.Cost, b.Language))
-	}
 	b.place(b.s)
-	b.trouble()
-	return slices.DeleteFunc(b.fields, func(line string) bool { return line == "" })
 }
 
-// verdict is the first line: whether the run is valid, with the share that met the objectives, or why it is
-// not; then come what to do, and what it did to the figures.
+// verdict is the first line: whether the run is valid, with the share that met the objectives and how many requests
+// failed, or why it is not; then come what to do, and what it did to the figures.
 func (b *briefly) verdict() {
-	h, q, e := b.s.Health, b.s.Requests, metrics.Explain(b.s.Health.Verdict)
+	h, e := b.s.Health, metrics.Explain(b.s.Health.Verdict)
 	word := plan.Msg("report.simulated")
 	if !h.Simulated {
 		word = plan.Msg(plan.Code("validity." + string(h.Verdict.Validity)))
@@ -72,15 +120,62 @@ func (b *briefly) verdict() {
 		open := b.wordIf(!g.Unsettled.IsZero(), "report.unsettled", "grows", metrics.QueueGrows(g.Unsettled))
 		met = b.Word("brief.met", "share", g.Share, "limits", Objectives(g.Objectives), "open", open)
 	}
-	answered := b.Word("brief.answered", "ok", q.OK, "failed", q.Failed, "duration", b.s.Duration)
+	outcome := []string{status, met, b.judged()}
 	if len(e.Causes) == 0 {
-		b.fields = append(b.fields, doc.Join(" · ", b.Say(word), status, met, answered))
+		b.outcome(append([]string{b.Say(word)}, outcome...)...)
 		return
 	}
-	b.fields = append(b.fields, b.Word("report.verdict", "validity", word, "causes", e.Causes))
-	b.field("", b.wordIf(len(e.Remedies) > 0, "report.remedy", "remedies", e.Remedies))
-	b.field("", b.wordIf(len(e.Effects) > 0, "report.effects", "effects", e.Effects))
-	b.fields = append(b.fields, doc.Join(" · ", status, met, answered))
+	b.fields = append(b.fields, b.Word("report.verdict", "validity", word, "causes", b.said(e.Causes)))
+	b.field("", b.wordIf(len(e.Remedies) > 0, "report.remedy", "remedies", b.said(e.Remedies)))
+	b.field("", b.wordIf(len(e.Effects) > 0, "report.effects", "effects", b.said(e.Effects)))
+	b.outcome(outcome...)
+}
+
+// judged are the objectives of the run with what became of them: first those that are not met, then those of which it
+// is not known.
+func (b *briefly) judged() string {
+	lines, order := b.judgements(b.s), make([]int, len(b.s.Judgements))
+	for i := range order {
+		order[i] = i
+	}
+	gravity := func(i int) int {
+		switch j := b.s.Judgements[i]; {
+		case j.Met:
+			return 2
+		case j.Known:
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(order, func(i, k int) int { return cmp.Compare(gravity(i), gravity(k)) })
+	var sorted []string
+	for _, i := range order {
+		sorted = append(sorted, lines[i])
+	}
+	if sorted == nil {
+		return ""
+	}
+	return doc.Join(" ", b.Join("stop", b.few(objectives, sorted...)...), b.wordIf(b.s.Steady.Found(), "brief.of-all"))
+}
+
+// outcome is a line that ends with how many requests were answered, and how the others failed; that is a line of its
+// own where there is no room for it.
+func (b *briefly) outcome(parts ...string) {
+	q, classes := b.s.Requests, []string{}
+	for _, c := range q.Classes {
+		example := doc.Cut(doc.Clean(c.Example), 60)
+		classes = append(classes, b.Word("brief.class", "count", c.Count, "why", plan.Msg(c.Class.Code()), "status", c.Status, "example", example))
+	}
+	answered := func(classes []string) string {
+		return b.Word("brief.answered", "ok", q.OK, "failed", q.Failed, "duration", b.s.Duration, "classes", classes)
+	}
+	before := doc.Join(" · ", parts...)
+	room := briefWidth - 14 - doc.Width(answered(nil)) // less "; N more" behind the classes
+	if rest := room - doc.Width(before); rest > min(room, 30*len(classes)) {
+		b.fields = append(b.fields, doc.Join(" · ", before, answered(b.few(rest, classes...))))
+		return
+	}
+	b.fields = append(b.fields, before, doc.Field("", answered(b.few(room, classes...))))
 }
 
 // sixFigures are those that people compare. A mark means that a figure is not to be believed.
@@ -110,22 +205,17 @@ func (b *briefly) sixFigures() []string {
 	return append(figures, latency("E2EL", b.of.E2EL))
 }
 
-// trouble are lines on the server, its cache and its devices, where they matter.
+// trouble are lines on the cost, and on devices, cache and server where they matter.
 func (b *briefly) trouble() {
-	if c := b.s.Server; c != nil && (c.Preemptions > 0 || !c.Dropped.IsZero() || c.Queued > b.of.TTFT.Mean/2) {
-		b.field(b.Word("report.server"), b.counters(c)...)
+	if b.s.Cost != nil {
+		b.field(b.Word("report.cost"), Cost(b.s.Cost, b.Language))
 	}
-	b.cache(b.s)
 	if used := b.s.Resources; used != nil && used.Devices != nil && len(used.Devices.Throttled) > 0 {
 		b.deviceRows(used.Devices, b.s.Run.Env.Serving)
 	}
-	if q := b.s.Requests; q.Failed > 0 {
-		var classes []string
-		for _, c := range q.Classes {
-			example := doc.Cut(doc.Clean(c.Example), 100)
-			classes = append(classes, b.Word("brief.class", "count", c.Count, "why", plan.Msg(c.Class.Code()), "status", c.Status, "example", example))
-		}
-		b.field(b.Word("report.failed"), doc.Cut(b.Join("stop", classes...), 240))
+	b.cache(b.s)
+	if c := b.s.Server; c != nil && (c.Preemptions > 0 || !c.Dropped.IsZero() || c.Queued > b.of.TTFT.Mean/2) {
+		b.field(b.Word("report.server"), b.counters(c)...)
 	}
 }
 
@@ -172,24 +262,34 @@ var minor = []plan.Code{
 // place in the title of the table.
 var urgency = map[plan.Code]int{"run.prompts-cached": 1, "run.warmed-up": -1, "run.warmed-up-briefly": -1, "report.not-steady": -2}
 
-// notes are those that change what the figures mean, as many as there is room for, and how many are left out.
+// notes are those that change what the figures mean, as many as there is room for, and a line on what is left out.
 func (b *briefly) notes(room int) doc.List {
 	all := b.footnotes(b.s)
 	shown := slices.DeleteFunc(slices.Clone(all), func(m plan.Message) bool { return slices.Contains(minor, m.Code) })
 	slices.SortStableFunc(shown, func(a, b plan.Message) int { return cmp.Compare(urgency[b.Code], urgency[a.Code]) })
-	shown = shown[:min(len(shown), max(0, room-1))]
+	shown = shown[:min(len(shown), max(0, room))]
 	l := doc.List{}
 	for _, m := range shown {
-		l = append(l, b.Word("report.note", "note", m))
+		l = append(l, b.bounded(b.Word("report.note", "note", m), briefWidth))
 	}
-	short := ""
-	if slices.ContainsFunc(all, func(m plan.Message) bool { return m.Code == "report.few-values" }) {
-		short = b.Word("brief.few-values")
-	}
-	more := b.wordIf(len(all) > len(shown) || len(b.s.Tenants)+len(b.s.Turns) > 0, "brief.more",
-		"notes", len(all)-len(shown), "turns", len(b.s.Turns) > 0, "tenants", len(b.s.Tenants) > 0)
-	if last := doc.Join(" · ", short, b.wordIf(b.invalid || b.void, "brief.unbelievable"), more); last != "" {
+	short := slices.ContainsFunc(all, func(m plan.Message) bool { return m.Code == "report.few-values" })
+	marks := []string{b.wordIf(short, "brief.few-values"), b.wordIf(b.invalid || b.void, "brief.unbelievable")}
+	if last := doc.Join(" · ", append(marks, b.more(len(all)-len(shown)+b.hidden))...); last != "" {
 		l = append(l, last)
 	}
 	return l
+}
+
+// more names what --all has beyond the first screen; "" where that is all.
+func (b *briefly) more(notes int) string {
+	var what []string
+	for _, part := range []string{
+		b.wordIf(len(b.s.Tenants) > 0, "brief.tenants"), b.wordIf(len(b.s.Turns) > 0, "brief.turns"),
+		b.wordIf(notes > 0, "brief.notes", "notes", notes),
+	} {
+		if part != "" {
+			what = append(what, part)
+		}
+	}
+	return b.wordIf(what != nil || b.cut, "brief.more", "what", what, "full", what == nil)
 }

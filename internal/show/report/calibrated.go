@@ -104,7 +104,8 @@ func (c *calibrated) refits() doc.Grid {
 		g.Rows = append(g.Rows, []string{"  " + c.Word("calibrated.left", "run", left.Name, "why", left.Why)})
 	}
 	for _, r := range c.Runs {
-		g.Rows = append(g.Rows, []string{"  " + r.Name + ": " + r.Load})
+		load := c.Word("calibrated.load", "requests", r.Requests, "rate", r.Rate, "limit", r.Limit, "scheduled", r.Rate <= 0 && r.Limit <= 0)
+		g.Rows = append(g.Rows, []string{"  " + r.Name + ": " + load})
 		for _, f := range r.Figures {
 			g.Rows = append(g.Rows, refit(f, c.Language))
 		}

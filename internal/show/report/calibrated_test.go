@@ -35,8 +35,8 @@ func linear() *calibrate.Calibration {
 		},
 		Engine: engine.Config{Frontend: engine.Frontend{Request: 27e-6, Delay: 82.1e-6, Chunk: 10e-6}},
 		Runs: []calibrate.Refit{
-			{Name: "load/1", Load: "12 requests, 1 in flight", Figures: measuredFigures()},
-			{Name: "load/\x1b[1mfour", Load: "60 requests, 4 in flight", Figures: measuredFigures()[:2]},
+			{Name: "load/1", Requests: 12, Limit: 1, Figures: measuredFigures()},
+			{Name: "load/\x1b[1mfour", Requests: 60, Limit: 4, Figures: measuredFigures()[:2]},
 		},
 		Lo: 21, Hi: 2292, Cached: .0104, Block: 16,
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 // Predicted shows predictions: of one case all figures, with what their intervals are made
-// of; of several values of a field a row each.
+// of; of several values of a field a row each. The last lines say which objectives are met, and where.
 func Predicted(w io.Writer, of *predict.Report, l *words.Language) error {
 	r := &predicted{of, l}
 	head := doc.List{doc.Field(r.Word("predicted.profile"), r.Profile, r.Title, r.calibrated()), doc.Field(r.Word("report.load"), r.Load)}
@@ -43,7 +43,7 @@ func Predicted(w io.Writer, of *predict.Report, l *words.Language) error {
 		table, foot = r.one(r.Rows[0].Prediction)
 		tables = []doc.Item{table}
 	}
-	return write(w, slices.Concat([]doc.Item{head}, tables, []doc.Item{append(foot, r.costs()...)})...)
+	return write(w, slices.Concat([]doc.Item{head}, tables, []doc.Item{append(r.costs(), foot...)})...)
 }
 
 // percentilesOf are those that are predicted.
@@ -127,11 +127,11 @@ func (r *predicted) uncertain() doc.List {
 // one is a single case.
 func (r *predicted) one(p *predict.Prediction) (doc.Grid, doc.List) {
 	foot := doc.List{r.Word("predicted.intervals", "same", p.Known)}
-	foot = slices.Concat(foot, r.uncertain(), r.failures(p), r.measuredLines(p))
+	foot = slices.Concat(foot, r.uncertain(), r.failures(p), r.measuredLines(p), r.unsettled())
 	for _, g := range p.Goals {
 		foot = append(foot, r.Word("predicted.goal", "objective", g.Objective.String(), "reached", r.goal(g), "goal", r.goalOf(g), "verdict", Met(string(g.Verdict()), r.Language)))
 	}
-	return r.table(p), append(foot, r.unsettled()...)
+	return r.table(p), foot
 }
 
 // unsettled says of which rows the load does not show what its rate does, and why.

@@ -2,7 +2,6 @@ package sweeps
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/curve"
 	"github.com/pitot-bench/pitot/internal/judge/figure"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plot"
@@ -60,7 +60,7 @@ const mostLines = 14
 
 // Plots are those that the sweep has something for: latency against throughput, throughput
 // against the load, and what a device gives against what a user gets.
-func Plots(s curve.Sweep) (all []Plot) {
+func Plots(s curve.Sweep, l *words.Language) (all []Plot) {
 	add := func(name string, c plot.Chart) {
 		if slices.ContainsFunc(c.Lines, func(p plot.Path) bool { return len(p.Spots) > 0 }) {
 			all = append(all, Plot{name + ".svg", c.Draw})
@@ -68,31 +68,26 @@ func Plots(s curve.Sweep) (all []Plot) {
 	}
 	if s.Load != "" {
 		add("latency", plot.Chart{
-			Title: title(s, "Latency against throughput, by "+s.Load), X: "requests per second", Y: "mean end-to-end latency (ms)", Lines: lines(s, throughput, latency),
+			Title: title(s, l, "sweep.plot-latency"), X: l.Word("sweep.axis-requests"), Y: l.Word("sweep.axis-latency"), Lines: lines(s, throughput, latency),
 		})
 		add("throughput", plot.Chart{
-			Title: title(s, "Throughput by load"), X: s.Load, Y: "output tokens per second", Lines: unlabelled(lines(s, load(s), axis(figure.OutputThroughput))),
+			Title: title(s, l, "sweep.plot-throughput"), X: s.Load, Y: l.Word("sweep.axis-output"), Lines: unlabelled(lines(s, load(s), axis(figure.OutputThroughput))),
 		})
 	}
 	add("pareto", plot.Chart{
-		Title: title(s, "Speed for a user, output of a device"), X: "output tokens/s for a user", Y: "output tokens/s for a device", Lines: pareto(s),
+		Title: title(s, l, "sweep.plot-pareto"), X: l.Word("sweep.axis-user"), Y: l.Word("sweep.axis-device"), Lines: pareto(s),
 	})
 	return all
 }
 
 // title is that of a plot, which says whether it is of simulations.
-func title(s curve.Sweep, what string) string {
-	out := what + ": " + doc.Clean(s.Name)
-	switch {
-	case s.Level > 0:
-		out += fmt.Sprintf(" (simulated, %g %% intervals)", 100*s.Level)
-	case s.Simulated:
-		out += " (simulated)"
+func title(s curve.Sweep, l *words.Language, code plan.Code) string {
+	more := len(s.Curves)
+	if more <= mostLines {
+		more = 0
 	}
-	if len(s.Curves) > mostLines {
-		out += fmt.Sprintf(", the first %d of %d curves", mostLines, len(s.Curves))
-	}
-	return out
+	return l.Word("sweep.plot", "what", plan.Msg(code, "load", s.Load), "name", doc.Clean(s.Name), "level", s.Level, "simulated", s.Simulated && s.Level == 0,
+		"shown", mostLines, "curves", more)
 }
 
 // A value is what a row has on an axis.

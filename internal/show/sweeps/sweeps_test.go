@@ -98,7 +98,7 @@ func TestRowsForPrograms(t *testing.T) {
 
 // Each plot is an SVG that says what it is of, and a sweep in which all failed has none.
 func TestPlots(t *testing.T) {
-	plots := Plots(swept())
+	plots := Plots(swept(), english)
 	if len(plots) != 3 {
 		t.Fatalf("%d plots", len(plots))
 	}
@@ -119,7 +119,7 @@ func TestPlots(t *testing.T) {
 		}
 	}
 	none := curve.New("n", []curve.Point{{{Name: "rate", Value: "1"}}}, []curve.Observation{{Failed: plan.Text("x")}}, 1, "rate", nil)
-	if len(Plots(none)) != 0 {
+	if len(Plots(none, english)) != 0 {
 		t.Error("there are plots of nothing")
 	}
 	var b bytes.Buffer

@@ -22,28 +22,30 @@ import (
 // A column is a figure in a table, by its title.
 type column struct {
 	title, figure string
+	words         plan.Code // of the title, where it has any
 }
 
 // columns are those of the table.
 var columns = []column{
-	{"req/s", figure.RequestThroughput},
-	{"tok/s", figure.OutputThroughput},
-	{"goodput", figure.Goodput},
-	{"TTFT", figure.TTFT.Mean()},
-	{"p99", figure.TTFT.P(99)},
-	{"TPOT", figure.TPOT.Mean()},
-	{"p99", figure.TPOT.P(99)},
-	{"ITL", figure.ITL.Mean()},
-	{"p99", figure.ITL.P(99)},
-	{"E2EL", figure.E2EL.Mean()},
-	{"p99", figure.E2EL.P(99)},
-	{"tok/s/user", ""},
-	{"tok/s/device", ""},
-	{"cost/M out", ""},
-	{"cost/M", ""},
+	{title: "req/s", figure: figure.RequestThroughput},
+	{title: "tok/s", figure: figure.OutputThroughput},
+	{title: "goodput", figure: figure.Goodput},
+	{title: "TTFT", figure: figure.TTFT.Mean()},
+	{title: "p99", figure: figure.TTFT.P(99)},
+	{title: "TPOT", figure: figure.TPOT.Mean()},
+	{title: "p99", figure: figure.TPOT.P(99)},
+	{title: "ITL", figure: figure.ITL.Mean()},
+	{title: "p99", figure: figure.ITL.P(99)},
+	{title: "E2EL", figure: figure.E2EL.Mean()},
+	{title: "p99", figure: figure.E2EL.P(99)},
+	{title: "tok/s/user", words: "sweep.column-user"},
+	{title: "tok/s/device", words: "sweep.column-device"},
+	{title: "cost/M out", words: "sweep.column-cost-output"},
+	{title: "cost/M", words: "sweep.column-cost-all"},
 }
 
-// Text writes the table, the knees and the front.
+// Text writes the table, and below all doubts what it shows: the front, the knees, and which points meet the
+// objectives.
 func Text(w io.Writer, s curve.Sweep, l *words.Language) error {
 	runs := 0
 	for _, r := range s.Rows {
@@ -54,9 +56,8 @@ func Text(w io.Writer, s curve.Sweep, l *words.Language) error {
 	if len(s.WhatIf) > 0 {
 		head = append(head, l.Word("sweep.what-if", "settings", s.WhatIf))
 	}
-	foot := append(doc.List{terms(s, l)}, slices.Concat(costs(s, l), objectives(s, l))...)
-	foot = append(foot, slices.Concat(curveLines(s, l), unsettled(s, l), doubts(s, l),
-		uncalibrated(s, l))...)
+	foot := append(doc.List{terms(s, l)}, slices.Concat(costs(s, l), uncalibrated(s, l), doubts(s, l), unsettled(s, l),
+		front(s, l), knees(s, l), objectives(s, l))...)
 	items := []doc.Item{head, table(s, l), foot}
 	return doc.Text(w, doc.Document{Lang: l, Sections: []doc.Section{{Items: items}}}, 0, false)
 }
@@ -128,6 +129,9 @@ func table(s curve.Sweep, l *words.Language) doc.Grid {
 	})
 	title := append(settings(s), l.Word("sweep.runs"))
 	for _, c := range shown {
+		if c.words != "" {
+			c.title = l.Word(c.words)
+		}
 		title = append(title, c.title)
 	}
 	grid := doc.Grid{Rows: [][]string{append(title, "")}}
@@ -229,8 +233,16 @@ func unsettled(s curve.Sweep, l *words.Language) (lines []string) {
 	return lines
 }
 
-// curveLines are lines about the curves and the front.
-func curveLines(s curve.Sweep, l *words.Language) (lines []string) {
+// front says what is marked as such, where there is a front.
+func front(s curve.Sweep, l *words.Language) (lines []string) {
+	if len(s.Front) > 0 {
+		lines = append(lines, l.Word("sweep.front"))
+	}
+	return lines
+}
+
+// knees are lines about the curves.
+func knees(s curve.Sweep, l *words.Language) (lines []string) {
 	for _, c := range s.Curves {
 		if c.Knee.Bound != curve.None {
 			lines = append(lines, l.Say(knee(s, c)))
@@ -239,9 +251,6 @@ func curveLines(s curve.Sweep, l *words.Language) (lines []string) {
 	if s.Load != "" && lines == nil {
 		lines = append(lines, l.Word("sweep.no-knee", "short", slices.ContainsFunc(s.Rows,
 			func(r curve.Row) bool { return r.TooShort() })))
-	}
-	if len(s.Front) > 0 {
-		lines = append(lines, l.Word("sweep.front"))
 	}
 	return lines
 }

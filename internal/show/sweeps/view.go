@@ -16,7 +16,7 @@ const (
 	perDevice = "device"
 )
 
-// View is a sweep as a page shows it, and the statements on all its points. Those on single points
+// View is a sweep as a page shows it, and the statements on all its points, the answer first. Those on single points
 // are in the points.
 func View(s curve.Sweep, l *words.Language) (v view.Sweep, says []string) {
 	v = view.Sweep{
@@ -36,7 +36,7 @@ func View(s curve.Sweep, l *words.Language) (v view.Sweep, says []string) {
 		}
 		v.Curves = append(v.Curves, one)
 	}
-	return v, slices.Concat(curveLines(s, l), unsettled(s, l), uncalibrated(s, l))
+	return v, slices.Concat(objectives(s, l), knees(s, l), front(s, l), unsettled(s, l), uncalibrated(s, l))
 }
 
 // quantities are those of the table that some point has, and the axes of the front.
