@@ -243,9 +243,8 @@ const LargeRun = 20_000
 // Observed loads a run, calls use, which takes the values it needs, and returns the number of records. It lowers
 // GOGC meanwhile, so that memory has little more than the run, and returns memory to the system after a large one.
 func (p Pick) Observed(use func(*trace.Trace)) (records int, err error) {
-	before := debug.SetGCPercent(50)
+	defer debug.SetGCPercent(debug.SetGCPercent(50))
 	defer func() {
-		debug.SetGCPercent(before)
 		if records >= LargeRun {
 			debug.FreeOSMemory()
 		}

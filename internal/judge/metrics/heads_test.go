@@ -2,7 +2,10 @@ package metrics
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"testing"
 
@@ -144,6 +147,69 @@ func TestAnErrorOfReadingEndsTheSummary(t *testing.T) {
 		}, Options{})
 		if !errors.Is(err, broken) {
 			t.Errorf("in pass %d: %v", pass, err)
+		}
+	}
+}
+
+// Ten million requests from a source that makes them anew for each pass: -benchtime 1x prints the time, and the memory that the
+// system gave. Most of the time goes with the chunks.
+func BenchmarkTenMillionRequests(b *testing.B) {
+	for _, chunks := range []int{4, 100} {
+		b.Run(fmt.Sprintf("%d chunks each", chunks), func(b *testing.B) {
+			defer debug.SetGCPercent(debug.SetGCPercent(50))
+			for b.Loop() {
+				tr := run(0)
+				tr.Run.End = 10_000_000 * ms
+				s, err := SummarizeRecords(tr, made(10_000_000, chunks), Options{})
+				if err != nil || s.Requests.OK != 10_000_000 {
+					b.Fatal(err, s.Requests)
+				}
+			}
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			b.ReportMetric(float64(m.Sys-m.HeapReleased)/1e6, "MB")
+		})
+	}
+}
+
+// A run that is removed, or grows, between two passes has no figures.
+func TestARunThatChangesIsAnError(t *testing.T) {
+	tr := many(600)
+	for _, later := range [][]*trace.Record{nil, tr.Records[1:], append(tr.Records, tr.Records[0])} {
+		records := tr.Records
+		_, err := SummarizeRecords(tr, func(yield func([]*trace.Record, error) bool) {
+			yield(records, nil)
+			records = later
+		}, Options{})
+		if !errors.Is(err, ErrChanged) {
+			t.Errorf("%d records later: %v", len(later), err)
+		}
+	}
+}
+
+// made are n requests at 1000 a second with so many chunks each.
+func made(n, chunks int) Records {
+	return func(yield func([]*trace.Record, error) bool) {
+		dice := rand.New(rand.NewPCG(3, 4))
+		some := make([]*trace.Record, 1000)
+		for i := range some {
+			some[i] = trace.NewRecord(0)
+			some[i].Chunks = make([]trace.Chunk, chunks)
+			some[i].CountedFrom, some[i].Stamps = trace.FromUsage, trace.KernelStamps
+		}
+		for i := range n {
+			r := some[i%len(some)]
+			r.Index, r.OutputTokens, r.WantTokens, r.PromptTokens = i, chunks, chunks, 100+dice.IntN(900)
+			r.Due = trace.Instant(i) * ms
+			r.Released, r.Sent = r.Due+1000, r.Due+1000+trace.Instant(dice.IntN(50_000))
+			at := r.Sent + 30*ms + trace.Instant(dice.IntN(int(20*ms)))
+			for k := range r.Chunks {
+				r.Chunks[k] = trace.Chunk{At: at, Kind: trace.Text, Tokens: 1}
+				at += 8*ms + trace.Instant(dice.Uint64()>>42) // up to 4.2 ms
+			}
+			if r.Done = at; i%len(some) == len(some)-1 && !yield(some, nil) {
+				return
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"errors"
 	"iter"
 	"slices"
 
@@ -39,6 +40,27 @@ func (a Records) read(all ...pass) error {
 		}
 	}
 	return nil
+}
+
+// ErrChanged is the error for a run that has other records in one pass than in another.
+var ErrChanged = errors.New("the run changed while it was read; try again")
+
+// sized are the records if they are n, and else an error: another process may add to the run, or remove it.
+func (a Records) sized(n int) Records {
+	return func(yield func([]*trace.Record, error) bool) {
+		left := n
+		for some, err := range a {
+			if left -= len(some); left < 0 {
+				break
+			}
+			if !yield(some, err) {
+				return
+			}
+		}
+		if left != 0 {
+			yield(nil, ErrChanged)
+		}
+	}
 }
 
 // An observed run is what one pass over its records leaves: the counts of all, and a head of each.
@@ -93,6 +115,7 @@ func observe(t *trace.Trace, records Records, o Options, gaps, stalls bool) (*ob
 		passes = append(passes, firstPass{x.gaps})
 	}
 	err := records.read(passes...)
+	x.records = records.sized(x.heads.n)
 	return x, err
 }
 
