@@ -48,7 +48,7 @@ type customLine struct {
 // Build makes a workload of the requests of a file. tok counts prompt
 // tokens; without one they stay unknown until the server reports its usage.
 func (c Custom) Build(ctx context.Context, p *Pack, tok Tokenizer) (Workload, error) {
-	rng, order := pyrand.NewRandom(int64(c.Seed)), consecutive(max(len(p.here), len(p.index)))
+	rng, order := pyrand.NewRandom(int64(c.Seed)), consecutive(p.size())
 	if c.Shuffle {
 		rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	}
@@ -63,16 +63,8 @@ func (c Custom) Build(ctx context.Context, p *Pack, tok Tokenizer) (Workload, er
 			return Workload{}, err
 		}
 	}
-	w := Workload{Python: rng}
-	if p.index != nil {
-		list := p.list().Pick(order)
-		w.List = &list
-	}
-	for _, i := range order {
-		if p.index == nil {
-			w.Requests = append(w.Requests, p.here[i])
-		}
-	}
+	w := p.workload(order)
+	w.Python = rng
 	w.Oversample(n, c.Seed, c.NoOversample, c.IDPrefix)
 	return w, nil
 }
@@ -87,7 +79,7 @@ func (c Custom) Read(file io.Reader, p *Pack) (*Pack, error) {
 		}
 		return err
 	})
-	if err == nil && full == nil && len(p.here)+len(p.index) == 0 {
+	if err == nil && full == nil && p.size() == 0 {
 		err = errors.New("no requests: the file is empty")
 	}
 	return p, errors.Join(err, full)

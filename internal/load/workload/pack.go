@@ -39,11 +39,16 @@ func (s *Source) NewPack() *Pack { return &Pack{spool: s.Spool, window: s.Window
 // add puts a request behind the others.
 func (p *Pack) add(r Request) error {
 	if p.index == nil && (p.spool == nil || p.window == 0 || len(p.here) < p.window) {
+		err := p.spool.Spill(&r)
 		p.here = append(p.here, r)
-		return nil
+		return err
 	}
 	for i := range p.here { // there are more than that
-		if err := p.put(&p.here[i]); err != nil {
+		whole, err := p.here[i].Unspooled()
+		if err == nil {
+			err = p.put(whole)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -80,6 +85,22 @@ func promptOf(r *Request) (b []byte, f form) {
 	}
 	return []byte(r.Text), textForm
 }
+
+// workload is the requests at some positions, in that order.
+func (p *Pack) workload(order []int32) (w Workload) {
+	if p.index != nil {
+		list := p.list().Pick(order)
+		w.List = &list
+		return w
+	}
+	for _, i := range order {
+		w.Requests = append(w.Requests, p.here[i])
+	}
+	return w
+}
+
+// size is the number of requests.
+func (p *Pack) size() int { return max(len(p.here), len(p.index)) }
 
 // list is the requests that are not in memory.
 func (p *Pack) list() List {

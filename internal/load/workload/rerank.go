@@ -67,6 +67,11 @@ func (r Rerank) Build(ctx context.Context, v Vocabulary, tok Tokenizer) (Workloa
 		return Workload{}, err
 	}
 	requests := r.batches(query, documents)
+	for i := range requests {
+		if err := r.Spool.Spill(&requests[i]); err != nil {
+			return Workload{}, err
+		}
+	}
 	number(requests, r.IDPrefix)
 	return Workload{Requests: requests, Notes: d.notes()}, nil
 }

@@ -35,6 +35,9 @@ func (s *Spool) Spill(r *Request) error {
 		return nil
 	}
 	size := int64(len(r.Text) + len(r.Messages) + 4*len(r.Tokens))
+	for _, text := range r.Batch {
+		size += int64(len(text))
+	}
 	for _, m := range r.Media {
 		size += int64(len(m.Data))
 	}
@@ -76,13 +79,18 @@ func (s *Spool) read(at int64, size int) ([]byte, error) {
 	return b, nil
 }
 
-// write puts the text, the messages, the ids and the media behind each other.
+// write puts the text, the messages, the ids, the texts of a batch and the media behind each other.
 func (s *Spool) write(r *Request, at, size int64) error {
 	b := append(append(make([]byte, 0, size), r.Text...), r.Messages...)
 	for _, id := range r.Tokens {
 		b = binary.LittleEndian.AppendUint32(b, uint32(id))
 	}
 	text, messages, ids := len(r.Text), len(r.Messages), len(r.Tokens)
+	texts := make([]int, len(r.Batch))
+	for i, one := range r.Batch {
+		b = append(b, one...)
+		texts[i] = len(one)
+	}
 	media := make([]Media, len(r.Media))
 	lengths := make([]int, len(r.Media))
 	for i, m := range r.Media {
@@ -94,6 +102,9 @@ func (s *Spool) write(r *Request, at, size int64) error {
 		return err
 	}
 	r.Text, r.Media = "", media
+	if r.Batch != nil {
+		r.Batch = make([]string, len(texts))
+	}
 	if r.Messages != nil {
 		r.Messages = json.RawMessage{}
 	}
@@ -112,6 +123,12 @@ func (s *Spool) write(r *Request, at, size int64) error {
 		for range ids {
 			r.Tokens = append(r.Tokens, int32(binary.LittleEndian.Uint32(b)))
 			b = b[4:]
+		}
+		if len(texts) > 0 {
+			r.Batch = make([]string, len(texts))
+			for i, n := range texts {
+				r.Batch[i], b = string(b[:n]), b[n:]
+			}
 		}
 		r.Media = append([]Media(nil), media...)
 		for i, n := range lengths {

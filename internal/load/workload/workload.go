@@ -49,8 +49,8 @@ type Request struct {
 
 	Turn // its place in a conversation
 
-	// Later restores the Text, Tokens, Messages and content of the Media that a Spool
-	// keeps; until then only the number of Media is known, and whether the prompt is Tokens
+	// Later restores the Text, Tokens, Messages, Batch and content of the Media that a Spool
+	// keeps; until then only the numbers of Media and texts are known, and whether the prompt is Tokens
 	// or Messages. nil: nothing is missing. See Whole.
 	Later func(*Request) error
 }

@@ -121,9 +121,7 @@ type Rerank struct {
 }
 
 func (d *Rerank) recipe(s *workload.Source) workload.Rerank {
-	r := d.Random.recipe(s)
-	r.Spool = nil // texts are put together: they have to be there
-	return workload.Rerank{Random: r, NoReranker: d.NoReranker}
+	return workload.Rerank{Random: d.Random.recipe(s), NoReranker: d.NoReranker}
 }
 
 // Check reports all problems.
@@ -153,7 +151,7 @@ type PrefixRepetition struct {
 func (d *PrefixRepetition) recipe(s *workload.Source) workload.PrefixRepetition {
 	return workload.PrefixRepetition{
 		Requests: wanted(s), Prefixes: d.Prefixes, Prefix: d.Prefix, Suffix: d.Suffix, Output: d.Output,
-		Seed: s.Seed, NoShuffle: d.NoShuffle, Spool: s.Spool,
+		Seed: s.Seed, NoShuffle: d.NoShuffle, Spool: s.Spool, Window: s.Window,
 	}
 }
 
