@@ -14,7 +14,9 @@ import (
 // The records of a simulation are in memory, or where they are stored once they take too much.
 func TestRecordsAreKeptOrStored(t *testing.T) {
 	all := []*trace.Record{trace.NewRecord(0), trace.NewRecord(1)}
-	elsewhere := func() iter.Seq2[[]*trace.Record, error] { return iter.Seq2[[]*trace.Record, error](metrics.InMemory(all)) }
+	elsewhere := func() iter.Seq2[[]*trace.Record, error] {
+		return iter.Seq2[[]*trace.Record, error](metrics.InMemory(all))
+	}
 	for _, c := range []struct {
 		kept   kept
 		stored bool

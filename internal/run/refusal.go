@@ -130,10 +130,10 @@ func (r *Result) Unanswered() error {
 	}
 	most := q.Classes[0]
 	first := trace.NewRecord(0)
-	for some := range r.each() {
+	for some, err := range r.each() {
 		if i := slices.IndexFunc(some, func(rec *trace.Record) bool {
 			return rec.Class == most.Class && (most.Status == 0 || rec.Status == most.Status)
-		}); i >= 0 {
+		}); err == nil && i >= 0 {
 			first = some[i]
 			break
 		}

@@ -85,7 +85,7 @@ type endless struct{ n int }
 
 func (e endless) Len() int                    { return e.n }
 func (endless) Turn(int) (int, time.Duration) { return 0, 0 }
-func (endless) Request(i int) (*Request, error) {
+func (endless) Request(int) (*Request, error) {
 	return &Request{PromptTokens: 256, WantTokens: 64, Job: engine.Job{PromptTokens: 256, OutputTokens: 64}, Finish: "length"}, nil
 }
 
