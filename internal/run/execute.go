@@ -317,15 +317,23 @@ func (x *execution) finish(ctx context.Context, records []*trace.Record, before 
 	x.boundCache(records)
 	x.countReuse(records)
 	account := x.account(after)
-	r, err := x.judge(records, err)
+	r, err := x.judge(records, nil, err)
 	r.Account = account
 	return r, err
 }
 
-// judge gives the run its verdict, and sends the sinks the last event.
-func (x *execution) judge(records []*trace.Record, err error) (*Result, error) {
+// judge gives the run its verdict, and sends the sinks the last event. The records are in memory, or
+// stored. Of a run with records that cannot be read there is no result.
+func (x *execution) judge(records []*trace.Record, stored metrics.Records, err error) (*Result, error) {
 	t := &trace.Trace{Run: secret.Clean(x.Secrets, x.run), Records: records, Telemetry: x.telemetry.result()}
-	r := &Result{Trace: t, Summary: metrics.Summarize(t, metrics.Options{})}
+	r, all := &Result{Trace: t, Stored: stored}, stored
+	if all == nil {
+		all = metrics.InMemory(records)
+	}
+	var unread error
+	if r.Summary, unread = metrics.SummarizeRecords(t, all, metrics.Options{}); unread != nil {
+		return nil, errors.Join(err, unread)
+	}
 	if t.Run.Verdict == nil {
 		t.Run.Verdict = &r.Summary.Health.Verdict
 	}

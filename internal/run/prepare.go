@@ -58,9 +58,6 @@ func Prepare(ctx context.Context, spec plan.Spec, deps Deps) (*Prepared, error) 
 	}
 	if err == nil {
 		p.load.spool, p.load.window = p.newSpool(), window
-		if p.admission != nil {
-			p.load.window = 0
-		}
 		err = p.load.read(ctx, p.files(p.spec.Tokens.Download))
 	}
 	if err == nil {
@@ -271,7 +268,7 @@ func (p *Prepared) lookAhead(ctx context.Context, spool *workload.Spool) error {
 		return nil
 	}
 	each, err := costOf(ctx, w.All().Cut(lookRequests))
-	if err == nil && (p.built.rate()*each.Seconds() > maxMaking || each > maxEach) {
+	if err == nil && p.admission == nil && (p.built.rate()*each.Seconds() > maxMaking || each > maxEach) { // a simulation waits
 		err = w.MakeAll(ctx, spool)
 	}
 	if err != nil {
@@ -374,6 +371,7 @@ func (p *Prepared) builder() *builder {
 	if p.target != nil {
 		source.Server = p.askingTokenizer()
 	}
+	source.Local = source.Local || p.admission != nil
 	source.InOrder = p.Fleet == nil && !p.Shared
 	return &builder{load: p.load, source: *source, headers: p.headers, noTokens: p.tokens.none}
 }

@@ -157,10 +157,15 @@ func (r *Result) Unanswered() error {
 		return nil
 	}
 	most := q.Classes[0]
-	i := slices.IndexFunc(r.Trace.Records, func(rec *trace.Record) bool {
-		return rec.Class == most.Class && (most.Status == 0 || rec.Status == most.Status)
-	})
-	first := r.Trace.Records[i]
+	first := trace.NewRecord(0)
+	for some, err := range r.each() {
+		if i := slices.IndexFunc(some, func(rec *trace.Record) bool {
+			return rec.Class == most.Class && (most.Status == 0 || rec.Status == most.Status)
+		}); err == nil && i >= 0 {
+			first = some[i]
+			break
+		}
+	}
 	err := fmt.Errorf("none of %d requests was answered: %w", q.Failed, &driver.FailedError{Record: first})
 	ways := namedModels(r.Trace.Run.Env.Models, r.Trace.Run.Plan.Model, first)
 	if ways == nil {

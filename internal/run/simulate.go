@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"iter"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -29,7 +28,7 @@ func (x *execution) simulate(ctx context.Context) (*Result, error) {
 	}
 	work := x.newForecast(ctx)
 	defer work.end()
-	if err := work.ahead(); err != nil {
+	if err := work.look(); err != nil {
 		return nil, err
 	}
 	x.run.Kind, x.run.Started, x.run.Status = trace.Simulated, time.Now(), trace.Running
@@ -37,7 +36,8 @@ func (x *execution) simulate(ctx context.Context) (*Result, error) {
 	if err := x.handle(Starting{Run: &begun, Load: PlannedWork{Requests: work.Len()}}); err != nil {
 		return nil, err
 	}
-	what, records := x.simulation(), []*trace.Record(nil)
+	records := &kept{elsewhere: x.Stored, most: mostKept}
+	what := x.simulation()
 	what.Source, what.Stop = work, func() bool { return ctx.Err() != nil }
 	asked := x.spec.Request
 	uncounted := asked.Stream && asked.Usage != plan.UsageEach && !what.Native
@@ -47,14 +47,16 @@ func (x *execution) simulate(ctx context.Context) (*Result, error) {
 		}
 		r.Map(x.Secrets.Hide)
 		_ = x.handle(Recorded{r})
-		records = append(records, r)
+		records.add(r)
 	}
 	out := sim.Run(model, what)
 	if err := x.simulated(ctx, out); err != nil {
 		return nil, err
 	}
-	x.noteSpent(len(records), time.Duration(out.End))
-	r, err := x.judge(records, x.handle(Ended{&x.run}))
+	x.noteSpent(records.n, time.Duration(out.End))
+	x.noteLate()
+	err = x.handle(Ended{&x.run})
+	r, err := x.judge(records.records, records.stored(), err)
 	if ctx.Err() == nil { // else it was stopped
 		err = errors.Join(out.Err, err)
 	}
@@ -106,14 +108,14 @@ func (p *Prepared) Simulation(ctx context.Context) (sim.SimulationPlan, error) {
 	return what, nil
 }
 
-// A forecast makes the requests of a simulation as the engine takes them. All processors make some of them ahead.
-// The turns of a conversation are made together with the first, since each depends on the answers before it.
+// A forecast makes the requests of a simulation as the engine takes them, some of them ahead. The turns of a
+// conversation are made together with the first, since each depends on the answers before it.
 type forecast struct {
 	*Prepared
 	requests  workload.List
 	followers sim.Followers
 	made      map[int]*sim.Request // that were not asked for
-	more      func() ([]forecasted, error, bool)
+	more      func() ([]forecasted, error)
 	end       func()
 }
 
@@ -123,17 +125,71 @@ type forecasted struct {
 	position int
 }
 
-// atATime is the number of requests that are made by one goroutine at a time.
-const atATime = 16
+// Requests are made atATime by one goroutine, and so many parts of them ahead.
+const (
+	atATime = 16
+	ahead   = 32
+)
 
 func (p *Prepared) newForecast(ctx context.Context) *forecast {
 	f := &forecast{Prepared: p, requests: p.Requests(), made: map[int]*sim.Request{}}
-	f.followers = sim.NewFollowers(f.requests.N, func(i int) int { return f.requests.Brief(i).After })
-	parts := (f.requests.N + atATime - 1) / atATime
-	f.more, f.end = iter.Pull2(workload.InOrder(ctx, parts, func(ctx context.Context, part int) ([]forecasted, error) {
-		return f.part(ctx, part*atATime)
-	}))
+	n := 0
+	if f.requests.Chained {
+		n = f.requests.N
+	}
+	f.followers = sim.NewFollowers(n, func(i int) int { return f.requests.Brief(i).After })
+	ctx, cancel := context.WithCancel(ctx)
+	parts, running := make(chan func() ([]forecasted, error), ahead), new(sync.WaitGroup)
+	running.Go(func() {
+		defer close(parts)
+		for from := 0; from < f.requests.N; from += atATime {
+			select {
+			case parts <- f.part(running, from):
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	f.more = func() ([]forecasted, error) {
+		if part := <-parts; part != nil {
+			return part()
+		}
+		return nil, context.Cause(ctx)
+	}
+	f.end = func() {
+		cancel()
+		running.Wait()
+	}
 	return f
+}
+
+// part makes the requests from a position on that wait for no other, and their followers. What they are is drawn in
+// order; how the engine takes them is found out by another goroutine, which the result waits for.
+func (f *forecast) part(running *sync.WaitGroup, from int) func() ([]forecasted, error) {
+	positions, requests := make([]int, 0, atATime), make([]*workload.Request, 0, atATime)
+	for i := from; i < min(from+atATime, f.requests.N); i++ {
+		if f.requests.Brief(i).After != 0 {
+			continue
+		}
+		req, err := f.requests.At(i).Unspooled()
+		if err != nil {
+			return func() ([]forecasted, error) { return nil, fmt.Errorf("request %d: %w", i, err) }
+		}
+		positions, requests = append(positions, i), append(requests, req)
+	}
+	var out []forecasted
+	var err error
+	done := make(chan struct{})
+	running.Go(func() {
+		defer close(done)
+		for k := 0; k < len(requests) && err == nil; k++ {
+			out, err = f.ask(out, positions[k], requests[k])
+		}
+	})
+	return func() ([]forecasted, error) {
+		<-done
+		return out, err
+	}
 }
 
 // Len is the number of requests.
@@ -141,14 +197,14 @@ func (f *forecast) Len() int { return f.requests.N }
 
 // Turn is what request i waits for, and how long after.
 func (f *forecast) Turn(i int) (after int, think time.Duration) {
-	r := f.requests.Brief(i)
-	return r.After, r.Think
+	b := f.requests.Brief(i)
+	return b.After, b.Think
 }
 
 // Request is request i as the engine takes it.
 func (f *forecast) Request(i int) (*sim.Request, error) {
 	for f.made[i] == nil {
-		if err := f.ahead(); err != nil {
+		if err := f.look(); err != nil {
 			return nil, err
 		}
 	}
@@ -157,26 +213,13 @@ func (f *forecast) Request(i int) (*sim.Request, error) {
 	return r, nil
 }
 
-// ahead makes further requests.
-func (f *forecast) ahead() error {
-	some, err, ok := f.more()
-	if !ok {
-		err = io.ErrUnexpectedEOF // it was called after an error
-	}
+// look makes further requests.
+func (f *forecast) look() error {
+	some, err := f.more()
 	for i := range some {
 		f.made[some[i].position] = &some[i].Request
 	}
 	return err
-}
-
-// part makes the requests from a position on that wait for no other, and their followers.
-func (f *forecast) part(ctx context.Context, from int) (out []forecasted, err error) {
-	for i := from; i < min(from+atATime, f.requests.N) && ctx.Err() == nil && err == nil; i++ {
-		if f.requests.Brief(i).After == 0 {
-			out, err = f.ask(out, i, f.requests.At(i))
-		}
-	}
-	return out, err
 }
 
 // ask appends request i, with its history, and then those that wait for its answer.
@@ -206,10 +249,6 @@ func (f *forecast) ask(out []forecasted, i int, req *workload.Request) ([]foreca
 // contain more than a prompt and a length.
 func (f *forecast) take(req *workload.Request) (apiserver.Admitted, error) {
 	asked := f.spec.Request
-	req, err := req.Unspooled()
-	if err != nil {
-		return apiserver.Admitted{}, err
-	}
 	plain := asked.Protocol != string(endpoint.Chat) && asked.Model == f.admission.Model() && asked.Body == nil && asked.Sampling == nil &&
 		req.OutputTokens > 0 && req.Extra == nil && req.Model == "" && req.Messages == nil && req.Media == nil
 	switch {

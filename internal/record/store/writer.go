@@ -25,13 +25,18 @@ const pause = 50 * time.Microsecond
 // Sample never wait for the disk. A failed write is repeated with the next flush, and at the
 // end goes to a separate file.
 type Writer struct {
-	store *Store
-	id    string
-	owner Owner
-	mu    sync.Mutex // guards all
-	all   []*trace.Record
-	end   func() // ends the loop
-	done  sync.WaitGroup
+	store   *Store
+	id      string
+	owner   Owner
+	mu      sync.Mutex // guards these
+	all     []*trace.Record
+	held    int           // of a virtual run, see chunksOf
+	most    int           // of held
+	failing bool          // the last flush failed
+	written sync.Cond     // flush
+	full    chan struct{} // asks for a flush
+	end     func()        // ends the loop
+	done    sync.WaitGroup
 
 	samples samples
 
@@ -39,16 +44,18 @@ type Writer struct {
 	alreadyStored requests // before the run was reopened
 
 	// Used by one goroutine at a time: that of the loop, then that of Finish.
-	running bool            // the run is under way
-	stored  int             // records committed: those at the beginning of all
-	seen    requests        // that have a record
-	last    int             // the number of the last record
-	small   []*trace.Record // those of the last blocks, which are small, or not compressed
-	pack    trace.Packer
-	notes   []plan.Message // for the run
-	trouble time.Time      // of the first flush that failed since the last that did not; zero: none
-	why     error          // of that flush
-	rescued string         // the file to which the run was written
+	running  bool            // the run is under way
+	stored   int             // records committed: those at the beginning of all
+	released bool            // others that were committed before are not in all any more
+	seen     requests        // that have a record
+	last     int             // the number of the last record
+	small    []*trace.Record // those of the last blocks, which are small, or not compressed
+	pack     trace.Packer
+	notes    []plan.Message // for the run
+	trouble  time.Time      // of the first flush that failed since the last that did not; zero: none
+	why      error          // of that flush
+	rescued  string         // the file to which the run was written
+	unsaved  error          // of the last Finish
 }
 
 // An Owner is the producer of the run that a Writer stores. Its functions are called one
@@ -58,7 +65,13 @@ type Owner struct {
 	// Trouble is called with the error of the first flush that fails, and with nil once
 	// all is written after that.
 	Trouble func(error)
+	// Virtual: the run is a simulation, which can wait for the disk and can be made again. Records that were committed
+	// leave memory where there are many, and Append waits while many are not.
+	Virtual bool
 }
+
+// A virtual run has this many chunks in memory, or records of as many bytes.
+const mostVirtual = 1 << 21
 
 // Create stores a new run and returns the writer of its records.
 func (s *Store) Create(run trace.Run, owner Owner) (*Writer, error) {
@@ -79,7 +92,9 @@ const (
 
 func newWriter(s *Store, id string, owner Owner) *Writer {
 	s.prepare(beat, forget, progress, insertBlock, dropBlocks)
-	return &Writer{store: s, id: id, owner: owner, samples: samples{rows: map[*telemetry.Series]sampled{}}}
+	w := &Writer{store: s, id: id, owner: owner, samples: samples{rows: map[*telemetry.Series]sampled{}}, full: make(chan struct{}, 1), most: mostVirtual}
+	w.written.L = &w.mu
+	return w
 }
 
 // start begins to flush.
@@ -93,8 +108,33 @@ func (w *Writer) start() {
 // Append takes a record; it must not be changed afterwards.
 func (w *Writer) Append(r *trace.Record) {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.all = append(w.all, r)
-	w.mu.Unlock()
+	if w.owner.Virtual {
+		for w.held += chunksOf(r); w.held > w.most && !w.failing; w.written.Wait() {
+			select {
+			case w.full <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+// chunksOf is how many chunks take as much memory as a record.
+func chunksOf(r *trace.Record) int { return 40 + len(r.Chunks) }
+
+// release drops the records of a large virtual run that are committed.
+func (w *Writer) release() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.owner.Virtual && (w.released || w.held > w.most/2) {
+		for _, r := range w.all[:w.stored] {
+			w.held -= chunksOf(r)
+		}
+		w.all, w.stored, w.released = slices.Clone(w.all[w.stored:]), 0, true
+	}
+	w.failing = !w.trouble.IsZero()
+	w.written.Broadcast()
 }
 
 func (w *Writer) loop(stop <-chan struct{}) {
@@ -104,10 +144,12 @@ func (w *Writer) loop(stop <-chan struct{}) {
 	for {
 		select {
 		case <-tick.C:
-			_ = w.flush(brief, false)
+		case <-w.full:
 		case <-stop:
 			return
 		}
+		_ = w.flush(brief, false)
+		w.release()
 	}
 }
 
@@ -197,6 +239,7 @@ func (w *Writer) commit(records []*trace.Record, full bool, wait time.Duration) 
 		w.seen.add(r.Index)
 	}
 	w.stored, w.last = w.stored+len(records), w.last+len(fresh)
+	w.release()
 	if !full && len(fresh) > 0 {
 		w.small = append(w.small, fresh...)
 	}
@@ -206,7 +249,7 @@ func (w *Writer) commit(records []*trace.Record, full bool, wait time.Duration) 
 // packer is what makes a block.
 func (w *Writer) packer(compress bool) *trace.Packer {
 	w.pack.Plain, w.pack.Pause = !compress, nil
-	if w.running {
+	if w.running && !w.owner.Virtual {
 		w.pack.Pause = func() { time.Sleep(pause) }
 	}
 	return &w.pack
