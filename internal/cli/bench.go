@@ -203,8 +203,8 @@ type batch struct {
 
 // make makes one run, reports it, and holds it to its thresholds.
 func (b *batch) make(c *compiled) error {
-	sess, o := b.sess, b.o
-	made, err := sess.Make(experiment.VariantLoad{Compiled: c.Compiled}, session.Options{Store: o.Store, View: b.view, Sinks: b.sinks})
+	sess, o, tools := b.sess, b.o, slices.ContainsFunc(b.o.Report, func(n string) bool { return n != "pitot" && n != "json" })
+	made, err := sess.Make(experiment.VariantLoad{Compiled: c.Compiled}, session.Options{Store: o.Store, View: b.view, Sinks: b.sinks, Apart: !tools})
 	if made.Result == nil {
 		return err
 	}

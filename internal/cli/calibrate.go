@@ -25,6 +25,7 @@ type calibrateCmd struct {
 	Runs   []string `arg:"" optional:"" help:"${picks} With --url: further flags of bench for all loads, after --."`
 	Output string   `short:"o" placeholder:"FILE" help:"File to write the profile to. Default: none."`
 	Title  string   `placeholder:"TEXT" help:"Title of the profile. Default: the model of the runs."`
+	Resume string   `placeholder:"NAME" help:"With --url: go on with the calibration of this name, such as calibrate-20260131-093000. Runs of it that are stored and valid are not made again."`
 	flags.StoreFlag
 
 	flags.Target    `embed:"" group:"With --url:"`
@@ -58,10 +59,18 @@ func (c *calibrateCmd) takeLoad(k *kong.Context) error {
 	own := []string{"", "target.url", "target.host", "target.port"}
 	given := slices.DeleteFunc(pitot.Given(k), func(s pitot.Setting) bool { return slices.Contains(own, s.Path) })
 	c.words = append(pitot.Words(given...), c.Runs...)
-	if c.URL == "" && len(given) > 0 {
-		return session.Usagef("%s: only applies with --url, the server to measure", given[0].Flag)
+	flag := ""
+	switch {
+	case c.URL != "":
+		return nil
+	case len(given) > 0:
+		flag = given[0].Flag
+	case c.Resume != "":
+		flag = "--resume"
+	default:
+		return nil
 	}
-	return nil
+	return session.Usagef("%s: only applies with --url, the server to measure", flag)
 }
 
 // Run finds the engine behind runs, and writes its profile.
@@ -75,12 +84,12 @@ func (c calibrateCmd) Run(sess *session.Session, k *kong.Context) (err error) {
 		}
 	}
 	var traces []*trace.Trace
-	name := "calibrate-" + time.Now().Format("20060102-150405")
+	name := cmp.Or(c.Resume, "calibrate-"+time.Now().Format("20060102-150405"))
 	if c.URL != "" {
 		if traces, err = c.measure(sess, name); err == nil {
 			defer func() {
 				if err != nil { // the runs are worth more than what could be made of them
-					err = errors.Join(err, resumeHint(name, len(traces)))
+					err = errors.Join(err, fmt.Errorf("what was measured is kept: pitot calibrate '%s/*'", name))
 				}
 			}()
 		}

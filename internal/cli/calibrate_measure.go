@@ -8,8 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/experiment"
+	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/plan/shell"
+	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
@@ -73,62 +78,130 @@ func usual(d *pitot.Draft) []pitot.Setting {
 	return []pitot.Setting{d.Set(lengths[0], "lognormal(400,0.8)"), d.Set(lengths[1], "lognormal(120,0.7)")}
 }
 
-// load compiles load i.
-func (c calibrateCmd) load(sess *session.Session, d *pitot.Draft, i int, bears float64, name string) (experiment.VariantLoad, error) {
-	more := append(loads[i](d, bears), d.Set("seed", i+1), d.Set("name", fmt.Sprintf("%s/%d", name, i+1)))
-	return sess.Load(d.With(usual(d)...).With(more...))
+// A measuring is the runs of a calibration under way.
+type measuring struct {
+	calibrateCmd
+	sess     *session.Session
+	name     string // theirs begin with it
+	seed     uint64 // the first of theirs
+	d, plain *pitot.Draft
+	bears    float64 // requests per second, at the most so far
+	made     bool
+}
+
+// load compiles a try at load i, with a seed of its own: the server's cache must not have seen its prompts.
+func (m *measuring) load(d *pitot.Draft, i, try int) (experiment.VariantLoad, error) {
+	seed := design.LoadSeed(m.seed, try, i+1)
+	more := append(loads[i](d, m.bears), d.Set("seed", seed), d.Set("name", fmt.Sprintf("%s/%d", m.name, i+1)))
+	return m.sess.Load(d.With(usual(d)...).With(more...))
 }
 
 // check compiles all loads, so that a mistake is reported before any traffic.
-func (c calibrateCmd) check(sess *session.Session, d *pitot.Draft) error {
+func (m *measuring) check(d *pitot.Draft) error {
 	for i := range loads {
-		if _, err := c.load(sess, d, i, 1, "calibrate"); err != nil {
+		if _, err := m.load(d, i, 1); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// measure makes the runs, one after the other, under names that begin with name.
+// measure makes the runs, one after the other, under names that begin with name, but those that are stored already.
 func (c calibrateCmd) measure(sess *session.Session, name string) (traces []*trace.Trace, err error) {
-	d, err := c.draft(sess)
+	m := &measuring{calibrateCmd: c, sess: sess, name: name, seed: drawSeed()}
+	m.d, err = c.draft(sess)
 	if err == nil {
-		err = c.check(sess, d)
+		err = m.check(m.d)
 	}
 	if err != nil {
 		return nil, err
 	}
-	plain := d
-	if counted := d.With(d.Set(tokenUsage, true)); d.Gives(tokenUsage) == "" && c.check(sess, counted) == nil {
-		d = counted
+	m.plain = m.d
+	if counted := m.d.With(m.d.Set(tokenUsage, true)); m.d.Gives(tokenUsage) == "" && m.check(counted) == nil {
+		m.d = counted
 	}
-	bears := 0.0
+	stored, err := m.stored()
+	if err != nil {
+		return nil, err
+	}
+	comparing.WarnBusy(sess)
 	for i := range loads {
-		fmt.Fprintln(sess.Stderr, sess.Word("stage.run", "run", i+1, "of", len(loads), "what", strings.Join(pitot.Words(loads[i](d, bears)...), " ")))
-		l, err := c.load(sess, d, i, bears, name)
-		if err != nil {
-			return nil, err
-		}
-		t, err := c.one(sess, l)
-		if i == 0 && d != plain && err != nil && refusedSome(t) {
-			fmt.Fprintln(sess.Stderr, sess.Word("stage.uncounted"))
-			d = plain
-			if l, err = c.load(sess, d, i, bears, name); err == nil {
-				t, err = c.one(sess, l)
+		t := stored[i]
+		if t == nil {
+			if t, err = m.run(i); err != nil {
+				return nil, m.unfinished(err)
 			}
-		}
-		if invalid := (invalidError{}); errors.As(err, &invalid) {
-			return nil, fmt.Errorf("run %d of %d: %w; repeat the command where the client has time enough, see `pitot doctor`", i+1, len(loads), err)
-		}
-		if err != nil {
-			return nil, errors.Join(err, resumeHint(name, i))
 		}
 		traces = append(traces, t)
 		if t.Run.End > 0 {
-			bears = max(bears, float64(len(t.Records))/t.Run.End.Seconds())
+			m.bears = max(m.bears, float64(len(t.Records))/t.Run.End.Seconds())
 		}
 	}
 	return traces, nil
+}
+
+// stored are the runs of --resume that need not be made again, by their loads.
+func (m *measuring) stored() (by map[int]*trace.Trace, err error) {
+	by = map[int]*trace.Trace{}
+	if m.Resume == "" {
+		return by, nil
+	}
+	err = m.sess.With(m.Store, func(s *store.Store) error {
+		list, err := s.List(store.Filter{Match: m.name + "/*", Kind: trace.Measured, Status: trace.Complete})
+		there := false
+		for _, l := range list {
+			n, err := strconv.Atoi(strings.TrimPrefix(l.Name, m.name+"/"))
+			i := n - 1
+			if err != nil || i < 0 || i >= len(loads) || l.URL != m.sess.Masked([]string{m.URL})[0] {
+				continue
+			}
+			if there = true; by[i] == nil && l.Validity != trace.Invalid && l.Failed == 0 {
+				if t, err := s.Load(l.ID); err == nil { // a damaged one is made again
+					by[i] = t
+				}
+			}
+		}
+		if err == nil && !there {
+			err = session.Usagef("--resume %s: no stored runs of a calibration of %s have this name; "+
+				"see `pitot runs list 'calibrate-*'`", m.name, m.URL)
+		}
+		return err
+	})
+	return by, err
+}
+
+// run makes the run of load i; an invalid one is made once more.
+func (m *measuring) run(i int) (t *trace.Trace, err error) {
+	for try := 1; try <= 2; try++ {
+		why := plan.Message{}
+		if err != nil {
+			why = plan.Text(err.Error())
+		}
+		what := strings.Join(pitot.Words(loads[i](m.d, m.bears)...), " ")
+		fmt.Fprintln(m.sess.Stderr, m.sess.Word("stage.run", "run", i+1, "of", len(loads), "what", what, "why", why))
+		if t, err = m.try(i, try); !errors.As(err, new(invalidError)) {
+			return t, err
+		}
+	}
+	return nil, fmt.Errorf("run %d of %d, both tries: %w; `pitot doctor` examines this machine", i+1, len(loads), err)
+}
+
+// try makes a run of load i. The first of all is made once more if the server refuses to count tokens.
+func (m *measuring) try(i, try int) (*trace.Trace, error) {
+	l, err := m.load(m.d, i, try)
+	if err != nil {
+		return nil, err
+	}
+	t, err := m.one(l)
+	if !m.made && m.d != m.plain && err != nil && refusedSome(t) {
+		fmt.Fprintln(m.sess.Stderr, m.sess.Word("stage.uncounted"))
+		m.d = m.plain
+		if l, err = m.load(m.d, i, try); err == nil {
+			t, err = m.one(l)
+		}
+	}
+	m.made = true
+	return t, err
 }
 
 // tokenUsage is the setting that asks for the tokens of each chunk: it tells tokens that a frontend joins from steps
@@ -141,14 +214,14 @@ func refusedSome(t *trace.Trace) bool {
 	return t != nil && slices.ContainsFunc(t.Records, refuses)
 }
 
-// An invalidError is a run that shows its client: no engine is found from such runs.
+// An invalidError is a run that shows its client: no engine is found from it.
 type invalidError struct{ why string }
 
 func (e invalidError) Error() string { return e.why }
 
-// one makes the run of a load, to its end. An invalid one shows its client and ends all.
-func (c calibrateCmd) one(sess *session.Session, l experiment.VariantLoad) (*trace.Trace, error) {
-	r, err := sess.Make(l, session.Options{Store: c.Store})
+// one makes the run of a load, to its end. An invalid one shows its client.
+func (m *measuring) one(l experiment.VariantLoad) (*trace.Trace, error) {
+	r, err := m.sess.Make(l, session.Options{Store: m.Store})
 	switch {
 	case err != nil:
 		return nil, err
@@ -156,15 +229,16 @@ func (c calibrateCmd) one(sess *session.Session, l experiment.VariantLoad) (*tra
 		return nil, session.ErrInterrupted
 	}
 	if v := r.Summary.Health.Verdict; v.Validity == trace.Invalid && r.Unanswered() == nil {
-		return nil, invalidError{sess.Say(metrics.Invalid(v))}
+		return nil, invalidError{m.sess.Say(metrics.Invalid(v))}
 	}
 	return r.Trace, r.Unanswered()
 }
 
-// resumeHint describes the runs of an unfinished calibration; nil if there are none.
-func resumeHint(name string, runs int) error {
-	if runs == 0 {
-		return nil
+// unfinished says how to go on with runs that lack some.
+func (m *measuring) unfinished(err error) error {
+	words := m.sess.Masked(m.sess.Args)
+	if m.Resume == "" {
+		words = slices.Insert(words, 1, "--resume", m.name)
 	}
-	return fmt.Errorf("what was measured is kept: pitot calibrate '%s/*'", name)
+	return errors.Join(err, fmt.Errorf("what was measured is kept; to go on: pitot %s", shell.Join(words)))
 }

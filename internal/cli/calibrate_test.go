@@ -73,7 +73,7 @@ func (h heldBack) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(all.Bytes())
 }
 
-// The first run that is invalid ends the calibration with the reason: no engine is found from it.
+// A run that is invalid twice ends the calibration with the reason: no engine is found from it.
 func TestCalibrateEndsWithAnInvalidRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVirtual(t)
@@ -93,8 +93,48 @@ func TestCalibrateEndsWithAnInvalidRun(t *testing.T) {
 			t.Errorf("exit code %d", code)
 		}
 		stderr := v.stderr.String()
-		if !strings.Contains(stderr, "pitot: run 1 of 12: a run is invalid: ") || strings.Contains(stderr, "run 2 of 12") || strings.Contains(stderr, "what was measured is kept") {
+		if !strings.Contains(stderr, "pitot: run 1 of 12, both tries: a run is invalid: ") || !strings.Contains(stderr, "run 1 of 12, second try: ") ||
+			strings.Contains(stderr, "run 2 of 12") || !strings.Contains(stderr, "what was measured is kept; to go on: pitot calibrate --resume calibrate-20") {
 			t.Error(stderr)
+		}
+	})
+}
+
+// What a calibration has measured is not measured again: only the runs that lack, with prompts that the server has
+// not seen.
+func TestCalibrateGoesOn(t *testing.T) {
+	race.Skip(t)
+	synctest.Test(t, func(t *testing.T) {
+		v := newVirtual(t)
+		s, err := apiserver.New(apiserver.Config{Engine: &engine.Config{
+			Cost: engine.Costs{Step: 0.013, Sequence: 60e-6, ContextToken: 50e-9, Prefill: 0.003, PrefillToken: 40e-6, Jitter: 0.02},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer v.serve(t, s.Handler())()
+		all := []string{"calibrate", "--url", "http://engine:8000", "--store", v.store, "--tokenizer", "none"}
+		if v.Args = all; Run(v.Session) != exitOK {
+			t.Fatal(v.stderr.String())
+		}
+		last := v.last(t).Run
+		name, seeds := strings.TrimSuffix(last.Name, "/12"), map[uint64]bool{last.Plan.Seed: true}
+		if v.Args = []string{"runs", "rm", name + "/12", "--store", v.store}; Run(v.Session) != exitOK {
+			t.Fatal(v.stderr.String())
+		}
+		v.stderr.Reset()
+		if v.Args = append(all, "--resume", name); Run(v.Session) != exitOK {
+			t.Fatal(v.stderr.String())
+		}
+		if made := v.stderr.String(); !strings.Contains(made, "run 12 of 12") || strings.Contains(made, "run 11 of 12") {
+			t.Error(made)
+		}
+		if again := v.last(t).Run; again.Name != last.Name || seeds[again.Plan.Seed] {
+			t.Errorf("%s with seed %d", again.Name, again.Plan.Seed)
+		}
+		v.stderr.Reset()
+		if v.Args = append(all, "--resume", "calibrate-0"); Run(v.Session) != exitUsage || !strings.Contains(v.stderr.String(), "--resume calibrate-0: no stored runs of a calibration of http://engine:8000 have this name") {
+			t.Error(v.stderr.String())
 		}
 	})
 }

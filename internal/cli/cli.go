@@ -247,7 +247,7 @@ func newParser(sess *session.Session, grammar any) (parser *kong.Kong, exited *b
 func parse(parser *kong.Kong, args []string) (*kong.Context, []string, error) {
 	k, hints, err := flags.Parse(parser, args)
 	if err != nil && len(args) > 0 {
-		err = withMeant(parser.Model.Node, args, err)
+		err = flags.WithMeant(parser.Model.Node, args, err)
 	}
 	return k, hints, usage(err)
 }

@@ -151,6 +151,9 @@ func (v variants) compare(sess *session.Session, o compare.Options, see func(*tr
 		}
 	}
 	c, err = comparing.Compare(picks, o, func(one session.Pick, by []compare.RuleSource) (seen compare.ComparedRun, err error) {
+		if one.Store != nil && see == nil {
+			return comparing.Observe(one.Store, one.Run, by, o.Rules, sess.ReportSkipped)
+		}
 		_, err = one.Observed(func(t *trace.Trace) {
 			if see != nil {
 				see(t)

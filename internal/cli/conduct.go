@@ -49,6 +49,9 @@ func (c *experimentFlags) carryOut(sess *session.Session, s *store.Store, made *
 		return err
 	}
 	defer ui.ServePage(sess, c.UI, c.Store)()
+	if !c.Quiet && c.Fleet.Words() == nil && comparing.Measures(made) {
+		comparing.WarnBusy(sess)
+	}
 	ctx, stop, release := watchTwice(sess, func() {
 		view.Print(sess.Word("stage.interrupted-server"))
 	})
@@ -236,5 +239,6 @@ func (x *experimentRunner) report(out *experiment.Outcome) error {
 	}
 	fmt.Fprintln(x.sess.Stdout, lang.Word("experiment.next-all", "notes", comparison.Further(out.Whole()), "command", "pitot compare "+shell.Quote(x.plan.Name)+x.storeFlag()))
 	fmt.Fprintln(x.sess.Stdout, comparison.Closing(out.Whole(), lang))
+	x.Made, _ = comparing.ExperimentOf(comparison.Note{Comparison: out.Comparison, Lang: lang}, x.journal) // a summary does without
 	return errors.Join(append(errs, x.Write(out.Comparison, lang), verdictOf(out.Comparison.Gates))...)
 }

@@ -83,9 +83,7 @@ func explainedBy(doc *plan.Document) func(plan.Problems) error {
 // prepareExperiment checks an experiment, and draws its seed if it has none.
 func prepareExperiment(sess *session.Session, e *design.Experiment, explain func(plan.Problems) error) (*experiment.CheckedExperiment, error) {
 	if e.Design.Seed == 0 {
-		var b [4]byte
-		_, _ = rand.Read(b[:]) // never fails
-		e.Design.Seed = uint64(binary.BigEndian.Uint32(b[:])%1_000_000) + 1
+		e.Design.Seed = drawSeed()
 	}
 	made, err := experiment.Prepare(e, sess)
 	var problems plan.Problems
@@ -93,6 +91,13 @@ func prepareExperiment(sess *session.Session, e *design.Experiment, explain func
 		err = usage(explain(problems))
 	}
 	return made, err
+}
+
+// drawSeed is a seed of up to six digits.
+func drawSeed() uint64 {
+	var b [4]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return uint64(binary.BigEndian.Uint32(b[:])%1_000_000) + 1
 }
 
 // begin carries out a new experiment.

@@ -257,7 +257,7 @@ func TestHelpIsShort(t *testing.T) {
 func TestMeant(t *testing.T) {
 	seen := map[string]string{}
 	root := wholeGrammar(t).Model.Node
-	for line, words := range commandsMeant {
+	for line, words := range flags.CommandsMeant {
 		command, _, _ := strings.Cut(strings.TrimPrefix(line, "pitot "), " ")
 		if flags.Command(root, command) == nil {
 			t.Errorf("%s: there is no such command", line)
@@ -270,7 +270,7 @@ func TestMeant(t *testing.T) {
 		}
 	}
 	bench := flags.Command(root, "bench")
-	for name, words := range flagsMeant {
+	for name, words := range flags.FlagsMeant {
 		if flags.FlagOf(bench, "--"+strings.TrimPrefix(name, "no-")) == nil && flags.FlagOf(bench, "--"+name) == nil {
 			t.Errorf("bench has no --%s", name)
 		}

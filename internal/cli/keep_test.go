@@ -2,6 +2,7 @@ package cli
 
 import (
 	"database/sql"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,11 +16,16 @@ func on(t *testing.T, store, args string) (code int, stdout, stderr string) {
 	return code, out.String(), errs.String()
 }
 
+// damagedRow adds a record with index 3 that cannot be read to runs, as stores of version 13 have records.
+const damagedRow = `INSERT INTO record (run_id, idx, seq, request_id, prompt_tokens, want_tokens, status, finish_reason, usage_prompt,
+	usage_completion, usage_cached, usage_reasoning, output_tokens, counted_from, class, error, redials, text, chunks)
+	SELECT id, 3, 0, '', 0, 0, 200, '', 0, 0, 0, 0, 0, '', '', '', 0, '', x'ff' FROM run`
+
 // Damage is told by the run's id, and stops nothing but that run.
 func TestDamageIsPassedOver(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "runs.db")
-	for _, name := range []string{"a-1", "a-2", "a-3", "b"} {
-		if code, _, errs := on(t, file, "sim -q -n 3 --name "+name); code != exitOK {
+	for i, name := range []string{"a-1", "a-2", "a-3", "b"} {
+		if code, _, errs := on(t, file, fmt.Sprintf("sim -q -n 3 --seed %d --name %s", i, name)); code != exitOK {
 			t.Fatal(errs)
 		}
 	}
@@ -29,7 +35,7 @@ func TestDamageIsPassedOver(t *testing.T) {
 	}
 	defer db.Close()
 	if _, err := db.Exec("PRAGMA foreign_keys = 1; UPDATE run_body SET body = 'x' WHERE run_id IN (SELECT id FROM run WHERE name = 'a-1'); DELETE FROM computed;" +
-		"UPDATE record SET chunks = x'ff' WHERE idx = 1 AND run_id IN (SELECT id FROM run WHERE name = 'a-2')"); err != nil {
+		damagedRow + " WHERE name = 'a-2'; UPDATE run SET records = 4, tally = '' WHERE name = 'a-2'"); err != nil {
 		t.Fatal(err)
 	}
 	const body, record = " is damaged: invalid character", "one record of run "
@@ -44,9 +50,9 @@ func TestDamageIsPassedOver(t *testing.T) {
 		{"runs report a-1", exitFailed, "", []string{body}},
 		{"runs report a-2", exitOK, "SIMULATED", []string{record}},
 		{"runs export a-2 -f jsonl", exitOK, "{", []string{record}},
-		{"runs check", exitFailed, "record 1 of run ", []string{"the store is damaged; `pitot runs repair`"}},
+		{"runs check", exitFailed, "record 3 of run ", []string{"the store is damaged; `pitot runs repair`"}},
 		{"runs repair", exitOK, "repaired; the damaged store is " + file + ".damaged-", nil},
-		{"runs check", exitOK, "4 runs, 11 records: no damage", nil},
+		{"runs check", exitOK, "4 runs, 12 records: no damage", nil},
 		{"compare a-* b", exitOK, "a-*", []string{record}},
 		{"runs report a-1", exitOK, "it was rebuilt from", nil},
 		{"runs rm a-1 a-2", exitOK, "removed", nil},

@@ -55,12 +55,16 @@ func (c noteCmd) short(sess *session.Session) error {
 	if err != nil {
 		return err
 	}
-	result, err := c.compare(sess, o, nil)
+	n, err := c.note(sess, o, "", sess.Words())
+	if err != nil {
+		return err
+	}
+	made, err := c.experimentOf(sess, n)
 	if err != nil {
 		return err
 	}
 	write := func(w io.Writer) error {
-		return comparison.Summary(w, result, comparison.Options{Lang: sess.Words(), Short: true})
+		return comparison.Summary(w, n.Comparison, comparison.Options{Lang: sess.Words(), Short: true, Made: made})
 	}
 	if c.Output == "" {
 		return write(sess.Stdout)

@@ -44,15 +44,27 @@ type runArg struct {
 	flags.StoreFlag
 }
 
-// load reads the run.
-func (a runArg) load(sess *session.Session) (t *trace.Trace, err error) {
-	err = sess.With(a.Store, func(runs *store.Store) (err error) {
-		t, err = runs.Load(a.Run)
+// with calls use with the run.
+func (a runArg) with(sess *session.Session, use func(runs.Stream) error) error {
+	err := sess.With(a.Store, func(s *store.Store) error {
+		one, err := runs.Open(s, a.Run)
+		if err == nil {
+			err = use(one)
+		}
 		return err
 	})
 	if errors.Is(err, store.ErrNoRun) {
 		err = usage(err)
 	}
+	return err
+}
+
+// load reads the run.
+func (a runArg) load(sess *session.Session) (t *trace.Trace, err error) {
+	err = a.with(sess, func(one runs.Stream) error {
+		t, err = one.Trace, one.Load()
+		return err
+	})
 	return sess.ReportSkipped(t), err
 }
 
@@ -61,6 +73,7 @@ type runsListCmd struct {
 	N      int      `short:"n" default:"20" placeholder:"N" help:"Number of runs to show, 0 for all (${default})."`
 	Figure []string `short:"f" placeholder:"NAME" help:"Figure to show for each run, such as ttft.p99 or throughput.output, by Pitot's definitions; may be repeated."`
 	JSON   bool     `name:"json" help:"Print an array of objects, with all figures of each run."`
+	All    bool     `hidden:"" help:"As -n 0."`
 	flags.Filter
 	flags.StoreFlag
 }
@@ -69,7 +82,7 @@ type runsListCmd struct {
 func (c runsListCmd) Run(sess *session.Session) error {
 	for _, name := range c.Figure {
 		if !figure.Known(name) {
-			return usagef("--figure %q: no figure has that name; `pitot compare` and `pitot runs show` list those of runs", name)
+			return usagef("--figure %q: no figure has that name%s; `pitot compare` and `pitot runs show` list those of runs", name, figure.Like(name))
 		}
 	}
 	filter, err := c.Select(c.Match)
@@ -79,8 +92,12 @@ func (c runsListCmd) Run(sess *session.Session) error {
 	total := 0
 	var all []runs.Run
 	err = sess.With(c.Store, func(s *store.Store) (err error) {
-		total, err = s.Count(filter)
-		filter.Limit = c.N
+		if err = c.Within(s, &filter, sess.Words()); err == nil {
+			total, err = s.Count(filter)
+		}
+		if filter.Limit = c.N; c.All {
+			filter.Limit = 0
+		}
 		list, errList := s.List(filter)
 		if err = errors.Join(err, errList); err == nil && (c.JSON || c.Figure != nil) {
 			all, err = withFigures(sess, s, list)
@@ -107,7 +124,7 @@ func (c runsListCmd) Run(sess *session.Session) error {
 func withFigures(sess *session.Session, s *store.Store, list []store.Listing) (all []runs.Run, err error) {
 	for i := 0; i < len(list) && err == nil; i++ {
 		one := runs.Run{Listing: list[i]}
-		if one.Figures, err = figuresOf(s, one.ID); err != nil && sess.ReportDamage(err) {
+		if one.Figures, err = known.StoredFigures(s, one.ID); err != nil && sess.ReportDamage(err) {
 			err = nil
 		}
 		all = append(all, one)
@@ -115,28 +132,9 @@ func withFigures(sess *session.Session, s *store.Store, list []store.Listing) (a
 	return all, err
 }
 
-func figuresOf(s *store.Store, id string) ([]trace.ReportedFigure, error) {
-	all, known, err := s.Figures(id, metrics.Pitot, metrics.Version)
-	if err == nil && !known {
-		var t *trace.Trace
-		if t, err = s.Load(id); err == nil {
-			all, err = keepFigures(s, t)
-		}
-	}
-	return all, err
-}
-
-// keepFigures computes the figures of a run and keeps them.
-func keepFigures(runs *store.Store, t *trace.Trace) ([]trace.ReportedFigure, error) {
-	all := known.Figures(t)
-	if t.Run.Status == trace.Running {
-		return all, nil
-	}
-	return all, runs.StoreFigures(t, metrics.Pitot, metrics.Version, all)
-}
-
 type runsShowCmd struct {
-	N int `short:"n" placeholder:"N" help:"Number of records to show. Default: all."`
+	N   int  `short:"n" placeholder:"N" help:"Number of records to show. Default: all."`
+	All bool `hidden:"" help:"All records, as by default."`
 	runArg
 }
 
@@ -154,6 +152,7 @@ type runsReportCmd struct {
 	DialectVersion string           `placeholder:"FORM" help:"Version of the report: for vllm 2026-11, 2026-08, 2025-12 or 2025-07, for sglang main or 2026-01. Default: the run's, or the newest."`
 	SLO            []plan.Objective `name:"slo" placeholder:"LIMITS" help:"Objectives instead of the run's: ttft=200ms of each request, ttft.p99=200ms of the run."`
 	Percentiles    []float64        `placeholder:"LIST" help:"Percentiles instead of the run's."`
+	All            bool             `hidden:"" help:"The whole report, as always."`
 	flags.Prices
 	reportFile
 	runArg
@@ -174,13 +173,17 @@ func (c runsReportCmd) Run(sess *session.Session) error {
 	if j := experimentNamed(sess, c.runArg.Run, c.Store); j != nil {
 		return reportExperiment(sess, j, c.Dialect, c.StoreFlag)
 	}
-	t, err := c.load(sess)
-	if err != nil {
-		return err
-	}
-	if err := refused(t.Run); err != nil {
-		return err
-	}
+	return c.with(sess, func(one runs.Stream) error {
+		if err := refused(one.Run); err != nil {
+			return err
+		}
+		return c.report(sess, one)
+	})
+}
+
+// report prints the report of a run.
+func (c runsReportCmd) report(sess *session.Session, one runs.Stream) error {
+	t := one.Trace
 	if o := t.Run.Origin; o != nil && o.Detail != trace.Recorded {
 		return c.reported(sess, t.Run)
 	}
@@ -191,10 +194,17 @@ func (c runsReportCmd) Run(sess *session.Session) error {
 		t.Run.Plan.Percentiles = c.Percentiles
 	}
 	if c.Dialect != "pitot" && c.Dialect != "json" { // which have nothing of a Summary
+		err := one.Load()
+		if sess.ReportSkipped(t); err != nil {
+			return err
+		}
 		printHealth(sess, metrics.HealthOf(t))
 		return printReport(sess, t, metrics.Summary{}, c.Dialect, c.DialectVersion, true)
 	}
-	summary := metrics.Summarize(t, metrics.Options{})
+	summary, err := metrics.SummarizeRecords(t, one.Some, metrics.Options{})
+	if sess.ReportSkipped(t); err != nil {
+		return err
+	}
 	summary.Cost = metrics.CostOf(summary, c.PerHour(), c.Devices)
 	if c.Dialect != "pitot" {
 		printHealth(sess, summary.Health)
@@ -253,10 +263,13 @@ func (c runsExportCmd) Run(sess *session.Session) error {
 		return err
 	}
 	if c.Selects() && !slices.ContainsFunc(c.Runs, session.IsPattern) && (!c.Summary || len(c.Runs) > 0) {
-		return usagef("--kind, --status, --verdict, --model, --tag and --since only apply to patterns, and to --summary of all runs")
+		return usagef("--kind, --status, --verdict, --model, --load, --tag and --since only apply to patterns, and to --summary of all runs")
 	}
 	form := cmp.Or(runs.Format(c.Format), runs.FormatOf(c.Output), runs.JSON)
 	return sess.With(c.Store, func(s *store.Store) error {
+		if err := c.Within(s, &filter, sess.Words()); err != nil {
+			return err
+		}
 		write, err := c.writer(sess, s, filter, form)
 		switch {
 		case err != nil:
@@ -284,12 +297,11 @@ func (c runsExportCmd) writer(sess *session.Session, s *store.Store, filter stor
 	case c.Summary:
 		return func(w io.Writer) error { return summarize(sess, w, s, list, form) }, err
 	case c.Telemetry:
-		return func(w io.Writer) error { return runs.ExportTelemetry(w, tracesOf(sess, list, s.Telemetry), form) }, err
+		return func(w io.Writer) error { return runs.ExportTelemetry(w, opened(sess, s, list), form) }, err
 	case err == nil && len(list) > 1 && !form.Holds():
 		err = usagef("%d runs do not fit into one %s file; use -f csv or parquet, or --summary", len(list), form)
 	}
-	load := func(id string) (*trace.Trace, error) { return s.Complete(s.Load(id)) }
-	return func(w io.Writer) error { return runs.Export(w, tracesOf(sess, list, load), form) }, err
+	return func(w io.Writer) error { return runs.Export(w, opened(sess, s, list), form) }, err
 }
 
 // summarize writes a row for each run.
@@ -298,15 +310,16 @@ func summarize(sess *session.Session, w io.Writer, s *store.Store, list []store.
 	return errors.Join(err, runs.Summary(w, all, form, english))
 }
 
-// tracesOf reads runs one after the other.
-func tracesOf(sess *session.Session, list []store.Listing, load func(id string) (*trace.Trace, error)) runs.Traces {
-	return func(yield func(*trace.Trace, error) bool) {
+// opened are stored runs, one after the other.
+func opened(sess *session.Session, s *store.Store, list []store.Listing) runs.Streams {
+	return func(yield func(runs.Stream, error) bool) {
 		for _, l := range list {
-			t, err := load(l.ID)
+			one, err := runs.Open(s, l.ID)
 			if err != nil && len(list) > 1 && sess.ReportDamage(err) {
 				continue
 			}
-			if !yield(sess.ReportSkipped(t), err) {
+			more := yield(one, err)
+			if sess.ReportSkipped(one.Trace); !more {
 				return
 			}
 		}

@@ -69,6 +69,7 @@ type Leg struct {
 	Ordinal  int    `json:"ordinal"`  // among the legs of the variant in the block
 	Position int    `json:"position"` // in the order in which legs ran
 	Attempt  int    `json:"attempt"`
+	Draw     int    `json:"draw,omitempty"` // of the requests of its block; 0: Ordinal, or it sent none
 	Confirms bool   `json:"confirms,omitempty"`
 
 	Status Status        `json:"status"`

@@ -71,6 +71,7 @@ func (l *Leg) check(i int) (p plan.Problems) {
 	p.IntegerIn("block", l.Block, 1, mostBlocks)
 	p.IntegerIn("slot", l.Slot, 1, mostSlots)
 	p.IntegerIn("ordinal", l.Ordinal, 1, mostSlots)
+	p.IntegerIn("draw", l.Draw, 0, mostSlots)
 	p.If(l.Position != i+1, "position", l.Position, "must be %d", i+1)
 	p.IntegerIn("server_start", l.ServerStart, 0, i+1)
 	p.If(l.Took < 0 || l.Ready < 0, "took", l.Took, "must not be negative")

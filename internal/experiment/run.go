@@ -288,6 +288,7 @@ func (x *execution) measure(ctx context.Context, l *Leg, variant int) (why plan.
 	if err != nil {
 		return plan.Msg(serverFailed, "why", errorText(err)), nil
 	}
+	l.Draw = x.draw(l, variant)
 	for w := range x.Workloads {
 		for repeat := 1; repeat <= max(1, x.Design.Runs); repeat++ {
 			if why, err := x.measureOne(ctx, l, s, x.Loads[variant][w], w+1, repeat); !why.IsZero() || err != nil {
@@ -366,17 +367,15 @@ func errorText(err error) any {
 	return err
 }
 
-// seeded is a Spec with the seeds of a run: fresh ones in each block, and the same for all variants. Legs of a
-// block share them if each starts a server, since its cache has not seen the prompts; else those of one variant
-// have different ones. The seed of an engine that each run starts is that of its turn: attempts that failed change
-// no figure.
+// seeded is a Spec with the seeds of a run: fresh ones in each block, which its legs share if each meets a fresh
+// server, since its cache has not seen the prompts; else they are those of the leg's draw. The seed of an engine that
+// each run starts is that of its turn: attempts that failed change no figure.
 func (x *execution) seeded(s plan.Spec, l *Leg, fresh bool, workload, repeat int) plan.Spec {
-	ordinal := 1
+	draw := 1
 	if !fresh {
-		ordinal = l.Ordinal
+		draw = l.Draw
 	}
-	n := x.Repeat(ordinal, workload, repeat)
-	s.Seed = design.LoadSeed(x.Design.Seed, l.Block, n)
+	s.Seed = design.LoadSeed(x.Design.Seed, l.Block, x.Repeat(draw, workload, repeat))
 	if s.Target.URL != "" {
 		return s
 	}

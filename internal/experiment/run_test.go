@@ -422,3 +422,63 @@ func TestTooLittleSpace(t *testing.T) {
 		}
 	})
 }
+
+// Where a server goes on, its cache has seen the requests of a try that failed: the next one sends others, as do
+// variants that share a server. The legs of other servers send the requests of the try that counts, so that they can
+// be paired.
+func TestASecondTryMeetsAServerThatHasNotSeenItsRequests(t *testing.T) {
+	url := func(names ...string) func(p *CheckedExperiment) {
+		return func(p *CheckedExperiment) {
+			for v := range p.Variants {
+				p.Variants[v].Server = design.ServerSetup{URL: names[v]}
+				p.Loads[v][0].Spec.Target.URL = names[v]
+			}
+		}
+	}
+	never := func(p *CheckedExperiment) { p.Design.Restart = design.Never }
+	for _, tt := range []struct {
+		what   string
+		failed int // the leg that fails, by its position
+		change func(*CheckedExperiment)
+		draws  []int
+	}{
+		{"servers that are up", 1, url("http://a", "http://b"), []int{1, 3, 3, 2, 2}},
+		{"the second of a pair", 2, url("http://a", "http://b"), []int{1, 1, 3, 2, 2}},
+		{"nothing was sent", -1, url("http://a", "http://b"), []int{1, 1, 1, 2, 2}},
+		{"one server for both", 2, url("http://a", "http://a"), []int{1, 3, 4, 2, 5}},
+		{"a reset before each run", 1, func(p *CheckedExperiment) { url("http://a", "http://a")(p); p.Cache = plan.ColdCache }, []int{1, 1, 1, 2, 2}},
+		{"a server of each leg", 2, func(*CheckedExperiment) {}, []int{1, 1, 1, 1, 1}},
+		{"a server that is started again", 1, never, []int{1, 1, 1, 2, 2}},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLab(t)
+				deps := l.deps()
+				var seeds []uint64
+				deps.Measure = func(ctx context.Context, stop <-chan struct{}, load VariantLoad, leg trace.Leg) (*run.Result, error) {
+					seeds = append(seeds, load.Spec.Seed)
+					r, err := l.measure(ctx, stop, load, leg)
+					switch leg.Position {
+					case tt.failed:
+						r.Summary.Health.Verdict.Validity = trace.Invalid
+					case -tt.failed:
+						return nil, errors.New("no answer")
+					}
+					return r, err
+				}
+				p, j := newPlan(design.Design{Blocks: 1})
+				tt.change(p)
+				if _, err := Run(t.Context(), nil, p, j, deps); err != nil {
+					t.Fatal(err)
+				}
+				var want []uint64
+				for _, n := range tt.draws {
+					want = append(want, design.LoadSeed(1, 1, p.Repeat(n, 1, 1)))
+				}
+				if diff := cmp.Diff(want, seeds); diff != "" {
+					t.Error(diff)
+				}
+			})
+		})
+	}
+}

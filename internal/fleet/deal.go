@@ -12,12 +12,12 @@ import (
 
 // Owners returns the share, from 0 to n-1, that each request belongs to. It panics if n is less
 // than 1, or if a request waits for itself or a later one, as the driver does.
-func Owners(requests []workload.Request, n int) []int {
+func Owners(requests workload.List, n int) []int {
 	if n < 1 {
 		panic(fmt.Sprintf("deal: %d shares", n))
 	}
-	owners, next := make([]int, len(requests)), 0
-	for i := range requests {
+	owners, next := make([]int, requests.N), 0
+	for i := range owners {
 		if before, waits := waitsFor(requests, i); waits {
 			owners[i] = owners[before]
 			continue
@@ -31,8 +31,8 @@ func Owners(requests []workload.Request, n int) []int {
 }
 
 // waitsFor returns the position of the request that request i waits for, if there is one.
-func waitsFor(requests []workload.Request, i int) (before int, waits bool) {
-	after := requests[i].After
+func waitsFor(requests workload.List, i int) (before int, waits bool) {
+	after := requests.Brief(i).After
 	if after < 0 || after > i {
 		panic(fmt.Sprintf("deal: request %d waits for request %d", i, after-1))
 	}
@@ -44,13 +44,14 @@ func waitsFor(requests []workload.Request, i int) (before int, waits bool) {
 // each in requests. As in the driver, due times are for the requests that wait for no other, in
 // their order. Where they end early, the remaining requests and all that wait for those are left out: the
 // driver would never send them.
-func Share(requests []workload.Request, due iter.Seq[time.Duration], owners []int, share int) (mine []workload.Request, at []time.Duration, index []int) {
+func Share(requests workload.List, due iter.Seq[time.Duration], owners []int, share int) (mine workload.List, at []time.Duration, index []int) {
 	const leftOut = -1
-	places := make([]int, len(requests)) // of each request in mine
+	places := make([]int32, requests.N) // of each request in mine
 	instants, end := iter.Pull(due)
 	defer end()
 	more := true
-	for i := range requests {
+	var after []int32 // of those in mine
+	for i := range places {
 		places[i] = leftOut
 		before, waits := waitsFor(requests, i)
 		var instant time.Duration
@@ -60,16 +61,32 @@ func Share(requests []workload.Request, due iter.Seq[time.Duration], owners []in
 		if waits && places[before] == leftOut || !waits && !more || owners[i] != share {
 			continue
 		}
-		places[i] = len(mine)
-		r := requests[i]
+		places[i] = int32(len(index))
+		index, after = append(index, i), append(after, 0)
 		if waits {
-			r.After = 1 + places[before]
+			after[places[i]] = 1 + places[before]
 		} else {
 			at = append(at, instant)
 		}
-		mine, index = append(mine, r), append(index, i)
 	}
-	return mine, at, index
+	return sharedOf(requests, index, after), at, index
+}
+
+// sharedOf are the requests at some positions, with After counted among them.
+func sharedOf(requests workload.List, index []int, after []int32) workload.List {
+	mine := requests
+	mine.N = len(index)
+	mine.At = func(i int) *workload.Request {
+		r := *requests.At(index[i])
+		r.After = int(after[i])
+		return &r
+	}
+	mine.Brief = func(i int) workload.Brief {
+		b := requests.Brief(index[i])
+		b.After = int(after[i])
+		return b
+	}
+	return mine
 }
 
 // Places deals the places of a gate to n shares, as evenly as possible; the first get one more.

@@ -33,7 +33,7 @@ func (s server) Send(_ context.Context, req *workload.Request, _ []byte, rec *tr
 }
 
 // instants are the due times of what the driver sends, by ID, for a time if until is not 0.
-func instants(t *testing.T, requests []workload.Request, due []time.Duration, until time.Duration) map[string]time.Duration {
+func instants(t *testing.T, requests workload.List, due []time.Duration, until time.Duration) map[string]time.Duration {
 	at := map[string]time.Duration{}
 	synctest.Test(t, func(*testing.T) {
 		s := server{time.Now()}
@@ -58,17 +58,18 @@ func TestTheDriverSendsTheSame(t *testing.T) {
 				requests[i].After, requests[i].Think = 1+rnd.IntN(i), time.Duration(rnd.IntN(1e9))
 			}
 		}
+		all := workload.Listed(requests)
 		due := make([]time.Duration, rnd.IntN(20))
 		for i := range due {
 			due[i] = time.Duration(i) * 300 * time.Millisecond
 		}
 		until := time.Duration(rnd.IntN(2) * rnd.IntN(6e9)) // none for half of them
-		want, got := instants(t, requests, due, until), map[string]time.Duration{}
+		want, got := instants(t, all, due, until), map[string]time.Duration{}
 		for share := range n {
-			mine, at, _ := Share(requests, slices.Values(due), Owners(requests, n), share)
+			mine, at, _ := Share(all, slices.Values(due), Owners(all, n), share)
 			part := instants(t, mine, at, until)
-			if len(part) != len(mine) && until == 0 {
-				t.Errorf("seed %d: the driver sent %d of the %d requests of share %d", seed, len(part), len(mine), share)
+			if len(part) != mine.N && until == 0 {
+				t.Errorf("seed %d: the driver sent %d of the %d requests of share %d", seed, len(part), mine.N, share)
 			}
 			for id, instant := range part {
 				got[id] = instant

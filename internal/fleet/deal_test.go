@@ -48,10 +48,10 @@ func TestOwners(t *testing.T) {
 	for _, after := range []int{0, 0, 1, 0, 3, 0, 2} {
 		requests = append(requests, workload.Request{Turn: workload.Turn{After: after}})
 	}
-	if got, want := Owners(requests, 2), []int{0, 1, 0, 0, 0, 1, 1}; !slices.Equal(got, want) {
+	if got, want := Owners(workload.Listed(requests), 2), []int{0, 1, 0, 0, 0, 1, 1}; !slices.Equal(got, want) {
 		t.Errorf("owners are %v, want %v", got, want)
 	}
-	if got, want := Owners(requests, 3), []int{0, 1, 0, 2, 0, 0, 1}; !slices.Equal(got, want) {
+	if got, want := Owners(workload.Listed(requests), 3), []int{0, 1, 0, 2, 0, 0, 1}; !slices.Equal(got, want) {
 		t.Errorf("owners are %v, want %v", got, want)
 	}
 }
@@ -60,7 +60,8 @@ func TestOwners(t *testing.T) {
 func TestConversationsStayWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		requests, n := drawn(t), rapid.IntRange(1, 9).Draw(t, "shares")
-		owners := Owners(requests, n)
+		list := workload.Listed(requests)
+		owners := Owners(list, n)
 		if len(owners) != len(requests) {
 			t.Fatalf("%d owners of %d requests", len(owners), len(requests))
 		}
@@ -81,9 +82,18 @@ func TestWhatWaitsForALaterOnePanics(t *testing.T) {
 					t.Errorf("after %d: %s", after, err)
 				}
 			}()
-			Owners([]workload.Request{{}, {Turn: workload.Turn{After: after}}}, 2)
+			Owners(workload.Listed([]workload.Request{{}, {Turn: workload.Turn{After: after}}}), 2)
 		}()
 	}
+}
+
+// made are the requests of a list.
+func made(t *rapid.T, l workload.List) []workload.Request {
+	all, err := l.Make(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 // sent is what the driver would send of a workload: by its ID, when, or after which other.
@@ -111,13 +121,15 @@ func sent(requests []workload.Request, due iter.Seq[time.Duration]) map[string]s
 func TestSharesAreTheWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		requests, n := drawn(t), rapid.IntRange(1, 9).Draw(t, "shares")
+		list := workload.Listed(requests)
 		due := slices.Values(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) time.Duration {
 			return time.Duration(rapid.Int64Range(0, 1e9).Draw(t, "due"))
 		}), 0, 70).Draw(t, "schedule"))
-		owners := Owners(requests, n)
+		owners := Owners(list, n)
 		got, want := map[string]string{}, sent(requests, due)
 		for share := range n {
-			mine, at, index := Share(requests, due, owners, share)
+			dealt, at, index := Share(list, due, owners, share)
+			mine := made(t, dealt)
 			part := sent(mine, slices.Values(at))
 			if len(part) != len(mine) || len(at) != len(roots(mine)) || len(index) != len(mine) {
 				t.Fatalf("share %d: %d of %d requests are sent, %d instants, %d positions", share, len(part), len(mine), len(at), len(index))
@@ -150,8 +162,8 @@ func TestOneShareIsTheIdentity(t *testing.T) {
 		for i := range roots(requests) {
 			due = append(due, time.Duration(i))
 		}
-		mine, at, index := Share(requests, slices.Values(due), Owners(requests, 1), 0)
-		if d := cmp.Diff(requests, mine); d != "" && len(requests) > 0 {
+		dealt, at, index := Share(workload.Listed(requests), slices.Values(due), Owners(workload.Listed(requests), 1), 0)
+		if d := cmp.Diff(requests, made(t, dealt)); d != "" && len(requests) > 0 {
 			t.Error(d)
 		}
 		if !slices.Equal(at, due) {
@@ -173,7 +185,7 @@ func TestAnEndlessSchedule(t *testing.T) {
 		}
 	}
 	requests := make([]workload.Request, 5)
-	_, at, _ := Share(requests, endless, Owners(requests, 2), 1)
+	_, at, _ := Share(workload.Listed(requests), endless, Owners(workload.Listed(requests), 2), 1)
 	if want := []time.Duration{2, 4}; !slices.Equal(at, want) {
 		t.Errorf("instants are %v, want %v", at, want)
 	}
@@ -271,11 +283,12 @@ func BenchmarkShare(b *testing.B) {
 			requests[i].After = i
 		}
 	}
+	list := workload.Listed(requests)
 	every := func(yield func(time.Duration) bool) {
 		for d := time.Duration(0); yield(d); d += time.Millisecond {
 		}
 	}
 	for b.Loop() {
-		Share(requests, every, Owners(requests, 8), 3)
+		Share(list, every, Owners(list, 8), 3)
 	}
 }

@@ -226,10 +226,8 @@ func difference(before, after map[string]float64) map[string]float64 {
 
 // forgetCounts removes the tokens of each chunk, which a stream has only on request: some
 // figures depend on whether they are known.
-func forgetCounts(records []*trace.Record) {
-	for _, r := range records {
-		for i := range r.Chunks {
-			r.Chunks[i].Tokens = 0
-		}
+func forgetCounts(r *trace.Record) {
+	for i := range r.Chunks {
+		r.Chunks[i].Tokens = 0
 	}
 }

@@ -66,15 +66,15 @@ func (b *builder) one(ctx context.Context) (out built, err error) {
 	if err != nil {
 		return out, err
 	}
-	if len(out.work.Requests) == 0 {
+	if out.work.All().N == 0 {
 		return out, plan.Problems{{Path: b.streams[0].path, Why: "gives no requests"}}
 	}
 	s := b.streams[0]
 	out.due, err = s.arrival.Arrange(&out.work, workload.Arranging{Seed: b.spec.Seed, Adapters: b.spec.Adapters})
-	if short := len(out.work.Requests) - out.due.Requests; err == nil && short > 0 {
+	if short := out.work.All().N - out.due.Requests; err == nil && short > 0 {
 		out.work.Notes = append(out.work.Notes, plan.Msg(shortReplay, "unsent", short))
 	}
-	out.work.Requests = out.work.Requests[:out.due.Requests]
+	out.work.Cut(out.due.Requests)
 	out.when = s.arrival.Describe()
 	return out, plan.Below(plan.Join(s.path, "arrival"), err)
 }
@@ -91,7 +91,7 @@ func (b *builder) part(ctx context.Context, o *part, s *workload.Source) (worklo
 	w, err := o.dataset.Build(ctx, s)
 	err = b.withoutTokens(err)
 	if err == nil {
-		err = plan.Below(o.file(), b.suit(w.Requests))
+		err = plan.Below(o.file(), b.suit(&w))
 	}
 	if err != nil {
 		return w, plan.Below(o.path, err)
@@ -100,13 +100,15 @@ func (b *builder) part(ctx context.Context, o *part, s *workload.Source) (worklo
 	if err != nil {
 		return w, err
 	}
-	for i := range w.Requests {
-		if o.Model != "" {
-			w.Requests[i].Model = o.Model
-		}
-		if len(header) > 0 {
-			w.Requests[i].Header = header
-		}
+	if o.Model != "" || len(header) > 0 {
+		w.Amend(func(_ int, r *workload.Request) {
+			if o.Model != "" {
+				r.Model = o.Model
+			}
+			if len(header) > 0 {
+				r.Header = header
+			}
+		})
 	}
 	return w, nil
 }
@@ -133,12 +135,21 @@ func (o *part) file() string {
 	return "data"
 }
 
-// suit adapts requests to the protocol, and refuses those that it cannot express.
-func (b *builder) suit(requests []workload.Request) error {
-	protocol := endpoint.Protocol(b.ask.Protocol)
-	for i := range requests {
-		r := &requests[i]
+// suit adapts requests to the protocol, and refuses those that it cannot express. Those that are drawn
+// as they are due are all of one form.
+func (b *builder) suit(w *workload.Workload) error {
+	protocol, all := endpoint.Protocol(b.ask.Protocol), w.All()
+	if w.List != nil {
 		if b.ask.Silent {
+			silent := all.Silence()
+			w.List = &silent
+		}
+		if !all.Mixed {
+			all = all.Cut(1)
+		}
+	}
+	for i, r := range all.All() {
+		if b.ask.Silent && w.List == nil {
 			r.OutputTokens = 0
 		}
 		if err := protocol.Takes(r); err != nil {
@@ -175,26 +186,29 @@ func (b *builder) tenants(ctx context.Context) (built, error) {
 	}
 	at, of := traffic.Superpose(schedules, n)
 	out, err := b.mergeParts(ctx, parts, of, loadTenants)
-	out.due = workload.Arrangement{Schedule: slices.Values(at), Requests: len(out.work.Requests)}
+	out.due = workload.Arrangement{Schedule: slices.Values(at), Requests: out.work.All().N}
 	out.when = plan.Msg(arriveTenants, "tenants", when)
 	return out, err
 }
 
 // arrivals are those of tenant i: at most n, or its own limit.
 func (b *builder) arrivals(s *stream, i, n int) (arrival.Schedule, error) {
-	requests := make([]workload.Request, n)
+	var times []time.Duration
 	if s.followsData() {
 		timed, ok := s.parts[0].dataset.(interface{ Times() []time.Duration })
 		if !ok {
 			return nil, plan.Problems{{Path: "file", Value: traffic.ReplayData, Why: "of a tenant only a trace has times; give a file of times, or a rate"}}
 		}
-		times := timed.Times()
-		requests = requests[:min(n, len(times))]
-		for j := range requests {
-			requests[j].At = times[j]
-		}
+		times = timed.Times()
+		n = min(n, len(times))
 	}
-	a, err := s.arrival.Arrange(&workload.Workload{Requests: requests}, workload.Arranging{Seed: tenantSeed(b.spec.Seed, i)})
+	starts := workload.List{N: n, Brief: func(j int) (of workload.Brief) {
+		if times != nil {
+			of.At = times[j]
+		}
+		return of
+	}}
+	a, err := s.arrival.Arrange(&workload.Workload{List: &starts}, workload.Arranging{Seed: tenantSeed(b.spec.Seed, i)})
 	if err != nil {
 		return nil, err
 	}
@@ -213,6 +227,7 @@ func (b *builder) arrivals(s *stream, i, n int) (arrival.Schedule, error) {
 func (b *builder) mergeParts(ctx context.Context, parts []*part, of []int, code plan.Code) (out built, err error) {
 	counts := perPart(of, len(parts))
 	some := make([]traffic.Part, len(parts))
+	var late []func() []plan.Message
 	for i, o := range parts {
 		some[i].Name = o.Name
 		if counts[i] == 0 {
@@ -224,13 +239,22 @@ func (b *builder) mergeParts(ctx context.Context, parts []*part, of []int, code 
 		if err != nil {
 			return out, err
 		}
-		some[i].Requests = slices.Clip(w.Requests)
-		for _, n := range w.Notes {
-			out.work.Notes = append(out.work.Notes, plan.Msg(partNote, "part", o.Name, "note", n))
+		some[i].Requests = w.All()
+		out.work.Notes = append(out.work.Notes, ofPart(o.Name, w.Notes)...)
+		if w.Late != nil {
+			late = append(late, func() []plan.Message { return ofPart(o.Name, w.Late()) })
 		}
 	}
-	var arrivals int
-	out.work.Requests, arrivals = traffic.MergeParts(some, of, b.source.IDPrefix)
+	merged, arrivals := traffic.MergeParts(some, of, b.source.IDPrefix)
+	out.work.List = &merged
+	if late != nil {
+		out.work.Late = func() (notes []plan.Message) {
+			for _, of := range late {
+				notes = append(notes, of()...)
+			}
+			return notes
+		}
+	}
 	if arrivals < len(of) {
 		out.work.Notes = append(out.work.Notes, plan.Msg(fewArrivals, "asked", len(of), "sent", arrivals))
 	}
@@ -239,6 +263,14 @@ func (b *builder) mergeParts(ctx context.Context, parts []*part, of []int, code 
 	}
 	out.what = shares(code, parts, perPart(of[:arrivals], len(parts)))
 	return out, nil
+}
+
+// ofPart are the notes of a part as those of the load.
+func ofPart(name string, notes []plan.Message) (out []plan.Message) {
+	for _, n := range notes {
+		out = append(out, plan.Msg(partNote, "part", name, "note", n))
+	}
+	return out
 }
 
 // perPart counts the arrivals of each part.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -98,35 +99,39 @@ func unknownRoute(err error) bool {
 // prime sends the prompts of the run, each for one token, and returns how many were answered.
 func (x *execution) prime(ctx context.Context) (answered int) {
 	requests := x.primers()
-	_ = x.handle(Priming{len(requests)})
+	_ = x.handle(Priming{requests.N})
 	limit := x.spec.Gate.Concurrency
 	if limit == 0 {
 		limit = primeLimit
 	}
 	d := driver.Driver{Sender: x.client, Now: x.target.transport.Now}
-	out := d.Run(ctx, nil, driver.Plan{Requests: requests, Schedule: slices.Values(make([]time.Duration, len(requests))), Concurrency: limit})
+	out := d.Run(ctx, nil, driver.Plan{Requests: requests, Schedule: arrival.Burst(), Concurrency: limit})
 	cold := judgeWarmUp(out.Records)
 	if cold.failed > 0 && ctx.Err() == nil {
-		x.note(notPrimed, "failed", cold.failed, "of", len(requests), "why", cold.why)
+		x.note(notPrimed, "failed", cold.failed, "of", requests.N, "why", cold.why)
 	}
 	return len(out.Records) - cold.failed
 }
 
 // primers are the prompts that are known before the run, for one token each. A turn that remembers answers is not:
 // its conversation caches the turns before it.
-func (p *Prepared) primers() (out []workload.Request) {
-	silent := endpoint.Protocol(p.spec.Request.Protocol).Silent()
-	for _, r := range p.Requests() {
-		if r.Remember {
-			continue
+func (p *Prepared) primers() workload.List {
+	all := p.Requests()
+	if all.Chained {
+		var known []int32
+		for i, r := range all.All() {
+			if !r.Remember {
+				known = append(known, int32(i))
+			}
 		}
+		all = all.Pick(known)
+	}
+	return all.Amend(func(_ int, r *workload.Request) {
 		r.ID, r.At, r.Turn = "", 0, workload.Turn{}
-		if !silent {
+		if !p.silent() {
 			r.OutputTokens = 1
 		}
-		out = append(out, r)
-	}
-	return out
+	})
 }
 
 // usualBlock is the size of a block of a prefix cache where a server does not say it: vLLM's

@@ -276,7 +276,7 @@ func TestWavesAreMatched(t *testing.T) {
 			}
 			seen := map[string]bool{}
 			key := func(text string, ids []int32) string { return text + string(rune(len(ids))) + fmtIDs(ids) }
-			for _, r := range p.Requests() {
+			for _, r := range p.Requests().All() {
 				seen[key(r.Text, r.Tokens)] = true
 			}
 			var sums []int

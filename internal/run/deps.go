@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"io/fs"
+	"iter"
 	"net"
 	"net/url"
 
@@ -58,6 +59,11 @@ type Deps struct {
 	// Before finds an earlier run with the same prompts against the server of a run, and returns its id; nil: none
 	// is known.
 	Before func(r *trace.Run, same func(*plan.Spec) bool) string
+	// Stored has the records of a simulation after Ended, in the order of the workload. Its Result then has many of
+	// them only so; nil: all are in memory.
+	Stored func() iter.Seq2[[]*trace.Record, error]
+	// Shared: this process sends a part of the requests, and other machines the others.
+	Shared bool
 	// Fleet sends the requests from other machines; nil: this process does.
 	Fleet Fleet
 	// OnEvent receives the events while a run is prepared; may be nil.

@@ -69,15 +69,15 @@ func (b *built) cut(until time.Duration) error {
 	if n == 0 {
 		return plan.Problems{{Path: "duration", Value: until.String(), Why: "nothing is due in that time: the first request is due after " + first.Round(time.Millisecond).String()}}
 	}
-	b.work.Requests = b.work.Requests[:b.work.Before(n)]
-	b.due.Requests = len(b.work.Requests)
+	b.due.Requests = b.work.All().Before(n)
+	b.work.Cut(b.due.Requests)
 	b.when = plan.Msg(arriveFor, "arrival", b.when, "time", until.String())
 	return nil
 }
 
 // noteSpent notes a run that only its time should have ended, and that ran out of requests before.
 func (x *execution) noteSpent(sent int, end time.Duration) {
-	if x.spec.Requests == 0 && x.spec.Gate.Concurrency > 0 && sent == len(x.Requests()) && end < x.spec.Duration.Std() {
+	if x.spec.Requests == 0 && x.spec.Gate.Concurrency > 0 && sent == x.Requests().N && end < x.spec.Duration.Std() {
 		x.note(requestsSpent, "requests", sent, "time", end.Round(100*time.Millisecond).String(), "duration", x.spec.Duration.String())
 	}
 }

@@ -109,7 +109,9 @@ type PlannedWork struct {
 
 // A Result is the outcome of a run.
 type Result struct {
-	Trace   *trace.Trace
+	Trace *trace.Trace
+	// Stored are the records in place of those of Trace, see Deps.Stored; nil: Trace has them.
+	Stored  metrics.Records
 	Summary metrics.Summary // the trace in Pitot's figures
 	Account json.RawMessage // of the server of itself; nil: it gave none, or was not asked
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
@@ -33,6 +34,7 @@ type execution struct {
 	emptied   string // the route that emptied the server's cache last
 	block     int    // tokens of a block of its prefix cache, as it says; 0: it does not
 	telemetry *sampling
+	begun     firstBlocks // of the prompts that are made as they are due
 }
 
 // Execute makes the run. Closing stop ends it: before the first request with ErrStopped, later by sending no more
@@ -185,7 +187,7 @@ func (x *execution) sendWarmUp(ctx context.Context) error {
 	}
 	d := driver.Driver{Sender: x.client, Now: x.target.transport.Now}
 	out := d.Run(ctx, nil, driver.Plan{
-		Requests: requests, Schedule: slices.Values(make([]time.Duration, len(requests))), Concurrency: limit, Hold: x.hold(),
+		Requests: workload.Listed(requests), Schedule: arrival.Burst(), Concurrency: limit, Hold: x.hold(),
 	})
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -304,6 +306,7 @@ func (x *execution) finish(ctx context.Context, records []*trace.Record, before 
 	defer release()
 	x.tail(after)
 	x.collected(after)
+	x.noteLate()
 	err := x.handle(Ended{&x.run})
 	x.noteConnections(records)
 	x.noteRefused(records)
@@ -314,15 +317,23 @@ func (x *execution) finish(ctx context.Context, records []*trace.Record, before 
 	x.boundCache(records)
 	x.countReuse(records)
 	account := x.account(after)
-	r, err := x.judge(records, err)
+	r, err := x.judge(records, nil, err)
 	r.Account = account
 	return r, err
 }
 
-// judge gives the run its verdict, and sends the sinks the last event.
-func (x *execution) judge(records []*trace.Record, err error) (*Result, error) {
+// judge gives the run its verdict, and sends the sinks the last event. The records are in memory, or
+// stored. Of a run with records that cannot be read there is no result.
+func (x *execution) judge(records []*trace.Record, stored metrics.Records, err error) (*Result, error) {
 	t := &trace.Trace{Run: secret.Clean(x.Secrets, x.run), Records: records, Telemetry: x.telemetry.result()}
-	r := &Result{Trace: t, Summary: metrics.Summarize(t, metrics.Options{})}
+	r, all := &Result{Trace: t, Stored: stored}, stored
+	if all == nil {
+		all = metrics.InMemory(records)
+	}
+	var unread error
+	if r.Summary, unread = metrics.SummarizeRecords(t, all, metrics.Options{}); unread != nil {
+		return nil, errors.Join(err, unread)
+	}
 	if t.Run.Verdict == nil {
 		t.Run.Verdict = &r.Summary.Health.Verdict
 	}
@@ -409,11 +420,13 @@ func (w watched) Send(ctx context.Context, req *workload.Request, body []byte, r
 }
 
 func (x *execution) driverPlan() driver.Plan {
-	return x.planOf(x.Requests(), x.built.due.Schedule, x.spec.Gate.Concurrency, true)
+	p := x.planOf(x.Requests(), x.built.due.Schedule, x.spec.Gate.Concurrency, true)
+	p.Made = x.begun.add
+	return p
 }
 
 // planOf is the plan of some of the requests, with or without the probes.
-func (p *Prepared) planOf(requests []workload.Request, due iter.Seq[time.Duration], places int, probe bool) driver.Plan {
+func (p *Prepared) planOf(requests workload.List, due iter.Seq[time.Duration], places int, probe bool) driver.Plan {
 	d := driver.Plan{
 		Requests: requests, Schedule: due, Until: p.spec.Duration.Std(), Concurrency: places, Hold: p.hold(), KeepText: p.spec.KeepText,
 		BackOff: !p.foreign() && closedLoop(&p.spec),
@@ -431,22 +444,19 @@ func closedLoop(s *plan.Spec) bool {
 
 // ahead is the planned work of the run.
 func (x *execution) ahead() PlannedWork {
-	l := PlannedWork{Requests: len(x.Requests()), Gate: x.spec.Gate.Concurrency, Until: x.spec.Duration.Std()}
-	open, turns, starts := false, false, 0
-	for i := range x.Requests() {
-		r := &x.Requests()[i]
-		l.Output += r.OutputTokens
-		open, turns = open || r.OutputTokens == 0, turns || r.After > 0
-		if r.After == 0 {
-			starts++
+	all := x.Requests()
+	l := PlannedWork{Requests: all.N, Gate: x.spec.Gate.Concurrency, Until: x.spec.Duration.Std()}
+	for i := range all.N {
+		output := all.Brief(i).Output
+		if l.Output += output; output == 0 { // it is open
+			l.Output = 0
+			break
 		}
 	}
-	if open {
-		l.Output = 0
-	}
-	if turns {
+	if all.Chained {
 		return l
 	}
+	starts := all.N
 	for due := range x.built.due.Schedule {
 		if starts--; starts < 0 {
 			break
@@ -460,10 +470,10 @@ func (x *execution) ahead() PlannedWork {
 }
 
 // expectedChunks is the number of chunks that all answers may have.
-func expectedChunks(requests []workload.Request) int {
+func expectedChunks(requests workload.List) int {
 	n := 0
-	for i := range requests {
-		n += requests[i].OutputTokens + 2
+	for i := range requests.N {
+		n += requests.Brief(i).Output + 2
 	}
 	return n
 }

@@ -29,7 +29,7 @@ type Fleet interface {
 // A Job is the load of a run, ready to be sent.
 type Job struct {
 	Spec     plan.Spec // complete: server, model, tokenizer and ids are settled
-	Requests []workload.Request
+	Requests workload.List
 	Due      iter.Seq[time.Duration] // of those that wait for no answer
 	Given    map[string]string       // secrets, by path
 	Env      func(name string) (value string, ok bool)

@@ -2,9 +2,11 @@ package run
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/traffic"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
@@ -41,6 +44,8 @@ type load struct {
 	streams []*stream
 	ask     workload.Ask
 	enough  int // requests for its time; 0: by the Spec or the datasets
+	spool   *workload.Spool
+	window  int // requests beyond which they are made as they are due; 0: all are made before
 }
 
 // The seeds of parts lie beyond those that a Spec can have, and beyond the bit of the
@@ -146,6 +151,7 @@ func (l *load) resolve(o *part, kinds Kinds) (p plan.Problems) {
 	}
 	o.kind, o.dataset = kind, kind.New()
 	p = settings(o.Dataset, o.dataset)
+	recognize(p, o.Dataset)
 	if p == nil {
 		p = o.dataset.Check(&workload.Source{Requests: l.spec.Requests, Ask: l.ask})
 		o.Dataset = plan.Make(o.Dataset.Kind, o.dataset)
@@ -168,6 +174,34 @@ func settings(t plan.Typed, dst any) plan.Problems {
 	return p
 }
 
+// recognize adds to problems of a dataset's file which dataset of Pitot's own reads it, if that is another one.
+func recognize(p plan.Problems, dataset plan.Typed) {
+	var of struct {
+		Data string `json:"data"`
+	}
+	if strings.Contains(dataset.Kind, ".") || json.Unmarshal(dataset.Settings, &of) != nil || of.Data == "" {
+		return
+	}
+	for i := range p {
+		if p[i].Path != "data" || p[i].Hint != "" {
+			continue
+		}
+		if kind := recognized(of.Data); kind != "" && kind != dataset.Kind {
+			p[i].Hint = fmt.Sprintf("%s looks like %s: add --workload %[2]s", filepath.Base(of.Data), kind)
+		}
+	}
+}
+
+// recognized is traffic.Recognize of a regular file.
+func recognized(name string) string {
+	file, err := files.OpenRegular(name)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	return traffic.Recognize(name, file)
+}
+
 // unknownKind lists the kinds of Pitot's own; those of other tools have a name with a dot.
 func unknownKind(path, kind string, names []string) (p plan.Problems) {
 	suggestion := plan.Suggest(kind, names)
@@ -186,7 +220,7 @@ func unknownKind(path, kind string, names []string) (p plan.Problems) {
 // source is the source of a part.
 func (l *load) source(o *part, files workload.Files) *workload.Source {
 	return &workload.Source{
-		Requests: l.requests(), Seed: l.spec.Seed | o.seed, IDPrefix: l.spec.Request.IDs, Files: files, Ask: l.ask, NeedTime: l.timed(),
+		Requests: l.requests(), Seed: l.spec.Seed | o.seed, IDPrefix: l.spec.Request.IDs, Files: files, Ask: l.ask, NeedTime: l.timed(), Spool: l.spool, Window: l.window,
 	}
 }
 
@@ -210,7 +244,12 @@ func (l *load) read(ctx context.Context, files workload.Files) error {
 	for _, s := range l.streams {
 		add(plan.Join(s.path, "arrival"), s.arrival.Read(files))
 		for _, o := range s.parts {
-			add(o.path, o.dataset.Read(ctx, l.source(o, files)))
+			err := o.dataset.Read(ctx, l.source(o, files))
+			var p plan.Problems
+			if errors.As(err, &p) {
+				recognize(p, o.Dataset)
+			}
+			add(o.path, err)
 		}
 	}
 	return errors.Join(append(errs, problems.Err())...)

@@ -65,8 +65,8 @@ func (x *execution) members(words string) (named []string) {
 // length is how long all answers may be, N where that differs.
 func (x *execution) length() string {
 	n := x.first().OutputTokens
-	for i := range x.Requests() {
-		if x.Requests()[i].OutputTokens != n {
+	for all, i := x.Requests(), 0; i < all.N; i++ {
+		if all.Brief(i).Output != n {
 			return "N"
 		}
 	}

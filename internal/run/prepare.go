@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
@@ -16,6 +17,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run/collect/source"
+	"github.com/pitot-bench/pitot/internal/sys/machine"
 	"github.com/pitot-bench/pitot/internal/wire/endpoint"
 )
 
@@ -27,6 +29,7 @@ type Prepared struct {
 	run    trace.Run // plan and environment
 	load   *load
 	built  built
+	early  []plan.Message // on the first requests, where all are not made yet
 	tokens tokens
 	named  [2]string // the user's names of the model, not the server's
 
@@ -54,6 +57,7 @@ func Prepare(ctx context.Context, spec plan.Spec, deps Deps) (*Prepared, error) 
 		err = p.checkStored().Err()
 	}
 	if err == nil {
+		p.load.spool, p.load.window = p.newSpool(), window
 		err = p.load.read(ctx, p.files(p.spec.Tokens.Download))
 	}
 	if err == nil {
@@ -76,7 +80,7 @@ func Prepare(ctx context.Context, spec plan.Spec, deps Deps) (*Prepared, error) 
 func (p *Prepared) Run() trace.Run { return secret.Clean(p.Secrets, p.run) }
 
 // Requests are those that will be sent, in order.
-func (p *Prepared) Requests() []workload.Request { return p.built.work.Requests }
+func (p *Prepared) Requests() workload.List { return p.built.work.All() }
 
 // Close closes the connections, lets a fleet go, and stops the engine.
 func (p *Prepared) Close() {
@@ -227,11 +231,14 @@ func (p *Prepared) resolve(ctx context.Context) error {
 	if p.built, err = b.build(ctx); err != nil {
 		return err
 	}
-	p.addNotes(p.built.work.Notes...)
+	if err := p.lookAhead(ctx, b.source.Spool); err != nil {
+		return err
+	}
+	p.addNotes(append(p.built.work.Notes, p.early...)...)
 	p.emit(Built{&p.built.work})
 	p.digest()
 	atOnce := p.built.due.Rate == 0 && !p.built.due.Ramp && p.spec.Load[0].Arrival.Kind != "replay"
-	if problems := p.checkFiles(len(p.Requests()), atOnce); problems != nil { // a file may have more
+	if problems := p.checkFiles(p.Requests().N, atOnce); problems != nil { // a file may have more
 		return problems
 	}
 	if err := p.newClient(ctx); err != nil {
@@ -241,6 +248,76 @@ func (p *Prepared) resolve(ctx context.Context) error {
 		inspected(ctx)
 	}
 	return err
+}
+
+// Requests that are made as they are due are looked at before the run as far as the first two limits go. Those that
+// would take more of a processor than maxMaking while the run goes on, or more time each where a server decides how
+// many are sent, are all made before.
+const (
+	lookRequests = 256
+	lookFor      = 100 * time.Millisecond
+	maxMaking    = 0.25
+	maxEach      = time.Millisecond
+)
+
+// lookAhead makes the first of the requests that are made as they are due, and notes something about them. The same
+// about all of them is known at the end.
+func (p *Prepared) lookAhead(ctx context.Context, spool *workload.Spool) error {
+	w := &p.built.work
+	if w.List == nil {
+		return nil
+	}
+	each, err := costOf(ctx, w.All().Cut(lookRequests))
+	if err == nil && p.admission == nil && (p.built.rate()*each.Seconds() > maxMaking || each > maxEach) { // a simulation waits
+		err = w.MakeAll(ctx, spool)
+	}
+	if err != nil {
+		return err
+	}
+	if w.Late != nil {
+		p.early = w.Late()
+	}
+	return context.Cause(ctx)
+}
+
+// costOf makes requests, for a while, and returns what one takes of a processor: the least of several spells, in which
+// the process did little else.
+func costOf(ctx context.Context, requests workload.List) (each time.Duration, err error) {
+	const spell = 32 // requests
+	began, before, made := time.Now(), machine.OwnCPU(), 0
+	for i, r := range requests.All() {
+		if _, err := r.Unspooled(); err != nil {
+			return 0, fmt.Errorf("make request %d: %w", i, err)
+		}
+		made++
+		over := ctx.Err() != nil || time.Since(began) > lookFor || i+1 == requests.N
+		if made < spell && !over {
+			continue
+		}
+		now := machine.OwnCPU()
+		if cost := (now - before) / time.Duration(made); each == 0 || cost < each && made == spell {
+			each = cost
+		}
+		if over {
+			break
+		}
+		before, made = now, 0
+	}
+	return each, context.Cause(ctx)
+}
+
+// noteLate replaces the notes on the first requests by those on all that were made.
+func (x *execution) noteLate() {
+	if x.built.work.Late == nil {
+		return
+	}
+	early := func(n plan.Message) bool {
+		return slices.ContainsFunc(x.early, func(m plan.Message) bool { return m.Code == n.Code })
+	}
+	x.run.Notes = slices.DeleteFunc(slices.Clone(x.run.Notes), early) // sinks have read those of before
+	for _, n := range x.built.work.Late() {
+		x.add(n)
+	}
 }
 
 // connect starts the embedded engine if there is no other server, waits for the server,
@@ -289,15 +366,26 @@ func (p *Prepared) newIDs() string {
 
 func (p *Prepared) builder() *builder {
 	source := p.load.source(&part{}, p.files(p.spec.Tokens.Download))
-	source.Tokens, source.Local, source.Vocab, source.Spool = p.tokens.tok, p.tokens.local, p.tokens.vocab, nil
+	source.Tokens, source.Local, source.Vocab = p.tokens.tok, p.tokens.local, p.tokens.vocab
 	source.Model = cmp.Or(p.spec.Tokens.Where, p.spec.Request.Root)
 	if p.target != nil {
 		source.Server = p.askingTokenizer()
 	}
-	if p.Spool != nil {
-		source.Spool = workload.NewSpool(p.Spool, spoolLimit)
-	}
+	source.Local = source.Local || p.admission != nil
+	source.InOrder = p.Fleet == nil && !p.Shared
 	return &builder{load: p.load, source: *source, headers: p.headers, noTokens: p.tokens.none}
+}
+
+// window is the number of requests beyond which they are made as they are due: fewer are made at once, and all that is
+// to be noted about them is known before.
+const window = 4096
+
+// newSpool is for prompts that are too many for memory, nil where they have to stay there.
+func (p *Prepared) newSpool() *workload.Spool {
+	if p.Spool == nil {
+		return nil
+	}
+	return workload.NewSpool(p.Spool, spoolLimit)
 }
 
 // spoolLimit is the limit of prompts in memory, in bytes.
@@ -337,7 +425,7 @@ func (p *Prepared) planned() int {
 	if p.spec.Requests == 0 && p.spec.Duration > 0 {
 		return 0
 	}
-	return len(p.Requests())
+	return p.Requests().N
 }
 
 // newClient makes the client that sends the requests.

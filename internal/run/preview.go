@@ -39,6 +39,7 @@ func Preview(ctx context.Context, spec plan.Spec, deps Deps) (*Forecast, error) 
 		return nil, err
 	}
 	f.Spec = p.spec
+	p.load.spool = p.newSpool()
 	err := p.load.read(ctx, p.files(p.spec.Tokens.Download))
 	if err == nil {
 		err = f.tokens(ctx, p)
@@ -149,12 +150,12 @@ func (f *Forecast) tokens(ctx context.Context, p *Prepared) (err error) {
 
 // count sums up the requests.
 func (f *Forecast) count(b *built) {
-	f.Workload, f.Arrival, f.Notes, f.Requests = b.what, b.when, b.work.Notes, len(b.work.Requests)
+	all := b.work.All()
+	f.Workload, f.Arrival, f.Notes, f.Requests = b.what, b.when, b.work.Notes, all.N
 	next, stop := iter.Pull(b.due.Schedule)
 	defer stop()
 	at := make([]time.Duration, f.Requests)
-	for i := range b.work.Requests {
-		r := &b.work.Requests[i]
+	for i, r := range all.All() {
 		f.Input += r.PromptTokens
 		f.Output += r.OutputTokens
 		if r.OutputTokens == 0 {

@@ -25,11 +25,11 @@ func TestAForecastIsWhatIsSent(t *testing.T) {
 				}
 				defer p.Close()
 				input, output := 0, 0
-				for _, r := range p.Requests() {
+				for _, r := range p.Requests().All() {
 					input, output = input+r.PromptTokens, output+r.OutputTokens
 				}
-				if f.Requests != len(p.Requests()) || f.Input != input || f.Output != output || f.Unknown != nil {
-					t.Errorf("foresaw %d requests of %d and %d tokens, unknown %v; %d of %d and %d are sent", f.Requests, f.Input, f.Output, f.Unknown, len(p.Requests()), input, output)
+				if f.Requests != p.Requests().N || f.Input != input || f.Output != output || f.Unknown != nil {
+					t.Errorf("foresaw %d requests of %d and %d tokens, unknown %v; %d of %d and %d are sent", f.Requests, f.Input, f.Output, f.Unknown, p.Requests().N, input, output)
 				}
 				if f.Workload.Key() != p.built.what.Key() || f.Arrival.Key() != p.built.when.Key() {
 					t.Errorf("foresaw %v and %v, not %v and %v", f.Workload, f.Arrival, p.built.what, p.built.when)

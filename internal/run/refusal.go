@@ -56,6 +56,9 @@ func (x *execution) refused(err error, failed *driver.FailedError, others ...Way
 // waysOut are the settings that change the refused part of a request: members that it names, or else, where the
 // prompts are token ids, these; or how it answers.
 func (x *execution) waysOut(r *trace.Record) []Way {
+	if ways := namedModels(x.Prepared.run.Env.Models, x.spec.Request.Model, r); ways != nil {
+		return ways
+	}
 	elsewhere := []int{
 		http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests, http.StatusServiceUnavailable,
 	}
@@ -75,6 +78,31 @@ func (x *execution) waysOut(r *trace.Record) []Way {
 		}
 	}
 	return nil
+}
+
+// mostModels are the models of a server that an error names, each by at most modelRunes runes.
+const (
+	mostModels = 5
+	modelRunes = 80
+)
+
+// namedModels names the models that the server lists, where it refuses one that is none of them.
+func namedModels(models []string, asked string, r *trace.Record) []Way {
+	unknown := r.Class == trace.HTTP && (r.Status == http.StatusNotFound || r.Status/100 == 4 && strings.Contains(strings.ToLower(r.Error), "model"))
+	if !unknown || len(models) == 0 || slices.Contains(models, asked) {
+		return nil
+	}
+	var names []string
+	for _, name := range models[:min(len(models), mostModels)] {
+		if all := []rune(name); len(all) > modelRunes {
+			name = string(all[:modelRunes]) + "…"
+		}
+		names = append(names, name)
+	}
+	if rest := len(models) - mostModels; rest > 0 {
+		names = append(names, fmt.Sprintf("%d more", rest))
+	}
+	return []Way{{"request.model", "must name a model of the server: it lists " + strings.Join(names, ", ")}}
 }
 
 // waysToRead are the settings by which an answer can be read that was not.
@@ -129,13 +157,22 @@ func (r *Result) Unanswered() error {
 		return nil
 	}
 	most := q.Classes[0]
-	i := slices.IndexFunc(r.Trace.Records, func(rec *trace.Record) bool {
-		return rec.Class == most.Class && (most.Status == 0 || rec.Status == most.Status)
-	})
-	first := r.Trace.Records[i]
-	err := fmt.Errorf("none of %d requests was answered: %w", q.Failed, &driver.FailedError{Record: first})
-	if ways := waysToRead(first); ways != nil {
-		return remedied(err, ways...)
+	first := trace.NewRecord(0)
+	for some, err := range r.each() {
+		if i := slices.IndexFunc(some, func(rec *trace.Record) bool {
+			return rec.Class == most.Class && (most.Status == 0 || rec.Status == most.Status)
+		}); err == nil && i >= 0 {
+			first = some[i]
+			break
+		}
 	}
-	return err
+	err := fmt.Errorf("none of %d requests was answered: %w", q.Failed, &driver.FailedError{Record: first})
+	ways := namedModels(r.Trace.Run.Env.Models, r.Trace.Run.Plan.Model, first)
+	if ways == nil {
+		ways = waysToRead(first)
+	}
+	if ways == nil {
+		return err
+	}
+	return remedied(err, ways...)
 }

@@ -3,6 +3,7 @@ package run
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -162,6 +163,32 @@ func TestARunWithoutAnAnswerIsAnError(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// A refusal of a model that the server does not list names those that it does, a few of them.
+func TestAModelThatIsNotListed(t *testing.T) {
+	many := []string{strings.Repeat("m", 100), "b", "c", "d", "e", "f", "g"}
+	for _, c := range []struct {
+		what   string
+		models []string
+		r      *trace.Record
+		want   string
+	}{
+		{"unknown", []string{"A"}, failed(trace.HTTP, 404, "no"), "must name a model of the server: it lists A"},
+		{"by its words", []string{"A"}, failed(trace.HTTP, 400, "Model x?"), "must name a model of the server: it lists A"},
+		{"many", many, failed(trace.HTTP, 404, ""), "must name a model of the server: it lists " + strings.Repeat("m", 80) + "…, b, c, d, e, 2 more"},
+		{"listed", []string{"x"}, failed(trace.HTTP, 404, "no"), ""},
+		{"no list", nil, failed(trace.HTTP, 404, "no"), ""},
+		{"another reason", []string{"A"}, failed(trace.HTTP, 400, "too long"), ""},
+	} {
+		got := ""
+		if ways := namedModels(c.models, "x", c.r); ways != nil {
+			got = ways[0].Does
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.what, got, c.want)
 		}
 	}
 }

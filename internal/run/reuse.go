@@ -43,6 +43,62 @@ func newBeginnings(total int) *beginnings {
 	return &beginnings{width: width, known: map[uint64]struct{}{}, seed: maphash.MakeSeed()}
 }
 
+// firstBlocks has the length and the hash of the first block of prompts that were made as they were due, by index: one
+// with a first block that no other has shares nothing with them, and need not be made again to know that.
+type firstBlocks struct {
+	seed maphash.Seed
+	all  []firstBlock
+}
+
+type firstBlock struct {
+	hash uint64
+	size uint32 // of the prompt, in bytes
+	made bool
+}
+
+// add takes prompt i.
+func (f *firstBlocks) add(i int, r *workload.Request) {
+	size := max(len(r.Text), len(r.Messages), len(r.Parts))
+	if len(r.Tokens) > 0 {
+		size = 4 * len(r.Tokens)
+	}
+	first := *r
+	first.Tokens, first.Text = r.Tokens[:min(len(r.Tokens), leastWidth/4)], r.Text[:min(len(r.Text), leastWidth)]
+	b, ok := promptBytes(&first)
+	if !ok {
+		return
+	}
+	if f.all == nil {
+		f.seed = maphash.MakeSeed()
+	}
+	if i >= len(f.all) {
+		f.all = append(f.all, make([]firstBlock, i+1-len(f.all))...)
+	}
+	f.all[i] = firstBlock{maphash.Bytes(f.seed, b[:min(len(b), leastWidth)]), uint32(size), true}
+}
+
+// sizes are the lengths of the prompts of records that begin like no other; 0 of others.
+func (f *firstBlocks) sizes(records []*trace.Record) map[int]int {
+	if f.all == nil {
+		return nil
+	}
+	times, sizes := map[uint64]int{}, map[int]int{}
+	for _, r := range records {
+		if r.Index < len(f.all) {
+			times[f.all[r.Index].hash]++
+		}
+	}
+	for _, r := range records {
+		if r.Index >= len(f.all) {
+			return nil // what it begins with is not known
+		}
+		if b := f.all[r.Index]; b.made && times[b.hash] == 1 {
+			sizes[r.Index] = int(b.size)
+		}
+	}
+	return sizes
+}
+
 // add makes a prompt known, and returns the share of it that can have been known before, at
 // most, and whether all of its blocks were.
 func (b *beginnings) add(prompt []byte) (share float64, whole bool) {
@@ -59,7 +115,12 @@ func (b *beginnings) add(prompt []byte) (share float64, whole bool) {
 		among = false
 		b.known[sum] = struct{}{}
 	}
-	return min(1, float64((shared+1)*b.width)/float64(max(1, len(prompt)))), among
+	return b.share(shared, len(prompt)), among
+}
+
+// share is the share of a prompt of so many bytes that can be known if so many of its blocks are.
+func (b *beginnings) share(blocks, size int) float64 {
+	return min(1, float64((blocks+1)*b.width)/float64(max(1, size)))
 }
 
 // Most of the tokens that a chat template puts before and around a prompt are the same for
@@ -168,7 +229,7 @@ func promptsOf(s plan.Spec) []byte {
 func (x *execution) findable(records []*trace.Record) int {
 	block, n := cmp.Or(x.block, usualBlock), 0
 	for _, r := range records {
-		if r.OK() && !x.Requests()[r.Index].Remember && !x.silent() {
+		if r.OK() && !x.silent() && !x.Requests().At(r.Index).Remember {
 			n += max(0, promptOf(r)-1) / block * block
 		}
 	}
@@ -187,10 +248,10 @@ func (x *execution) reusable(records []*trace.Record) int {
 	total := 0
 	for _, r := range records {
 		by[r.Index] = r
-		q := &requests[r.Index]
+		q := requests.At(r.Index)
 		total += max(len(q.Text), 4*len(q.Tokens), len(q.Messages), len(q.Parts), 6*q.PromptTokens)
 	}
-	s := sharing{known: newBeginnings(total), records: by, requests: requests, copies: map[int]bool{}}
+	s := sharing{known: newBeginnings(total), records: by, requests: requests, copies: map[int]bool{}, unlike: x.begun.sizes(records)}
 	if endpoint.Protocol(x.spec.Request.Protocol).TakesMessages() {
 		s.template = templateTokens
 	}
@@ -213,23 +274,29 @@ func inOrder(records []*trace.Record) []*trace.Record {
 type sharing struct {
 	known    *beginnings
 	records  map[int]*trace.Record
-	requests []workload.Request
+	requests workload.List
 	copies   map[int]bool // prompts entirely in the cache, by index
 	template int          // tokens
+	unlike   map[int]int  // the lengths in bytes of prompts that begin like no other
 }
 
 // of is the number of tokens of a prompt that earlier ones can have left, at most; not ok if unknown.
 func (s *sharing) of(r *trace.Record) (tokens int, ok bool) {
-	q := &s.requests[r.Index]
+	q := s.requests.At(r.Index)
 	if q.Remember {
 		return s.remembered(r, q)
 	}
-	prompt, ok := promptBytes(q)
-	if !ok {
-		return 0, false
+	size := s.unlike[r.Index]
+	share, whole := s.known.share(0, size), size < s.known.width
+	if size == 0 {
+		prompt, ok := promptBytes(q)
+		if !ok {
+			return 0, false
+		}
+		size = len(prompt)
+		share, whole = s.known.add(prompt)
 	}
-	length := cmp.Or(promptOf(r), len(prompt)) // a token has a byte at least
-	share, whole := s.known.add(prompt)
+	length := cmp.Or(promptOf(r), size) // a token has a byte at least
 	s.copies[r.Index] = whole
 	n := int(share*float64(length)) + 1 + s.template
 	if r.Resent {

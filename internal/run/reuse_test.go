@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,7 +56,7 @@ func TestSharesOfTurns(t *testing.T) {
 		{Text: "and", Turn: workload.Turn{After: 3, Remember: true}},
 		{Media: []workload.Media{{MIME: "image/png"}}},
 	}
-	s := sharing{known: newBeginnings(1000), records: map[int]*trace.Record{}, requests: requests, copies: map[int]bool{}}
+	s := sharing{known: newBeginnings(1000), records: map[int]*trace.Record{}, requests: workload.Listed(requests), copies: map[int]bool{}}
 	for i, prompt := range []int{200, 230, 200, 230, 50} {
 		r := trace.NewRecord(i)
 		r.PromptTokens, r.OutputTokens = prompt, 10
@@ -69,6 +70,36 @@ func TestSharesOfTurns(t *testing.T) {
 	// a block of 64 bytes is 32 of the 200 tokens; a turn has the prompt, the answer, and 16
 	if want := "33 true, 226 true, 200 true, 230 true, 0 false"; strings.Join(got, ", ") != want {
 		t.Errorf("%s, want %s", strings.Join(got, ", "), want)
+	}
+}
+
+// A prompt that begins like no other is not made again, and counts as it would.
+func TestPromptsUnlikeOthers(t *testing.T) {
+	texts := []string{strings.Repeat("a b ", 100), strings.Repeat("c d ", 100), strings.Repeat("a b ", 60), "short", "x" + strings.Repeat("e", 63)}
+	var requests []workload.Request
+	var records []*trace.Record
+	var begun firstBlocks
+	for i, text := range texts {
+		requests = append(requests, workload.Request{Text: text})
+		begun.add(i, &requests[i])
+		r := trace.NewRecord(i)
+		r.PromptTokens = len(text) / 2
+		records = append(records, r)
+	}
+	count := func(unlike map[int]int) (got []string) {
+		s := sharing{known: newBeginnings(1000), records: map[int]*trace.Record{}, requests: workload.Listed(requests), copies: map[int]bool{}, unlike: unlike}
+		for _, r := range records {
+			n, ok := s.of(r)
+			got = append(got, fmt.Sprint(n, ok, s.copies[r.Index]))
+		}
+		return got
+	}
+	unlike := begun.sizes(records)
+	if got, want := count(unlike), count(nil); len(unlike) != 3 || !slices.Equal(got, want) {
+		t.Errorf("of %v: %v, want %v", unlike, got, want)
+	}
+	if begun.sizes(append(records, trace.NewRecord(9))) != nil {
+		t.Error("a prompt that was not seen begins like none")
 	}
 }
 

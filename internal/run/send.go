@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"iter"
-	"slices"
 	"strings"
 	"time"
 
@@ -51,7 +50,7 @@ func (s sending) health(c *trace.Client, procs int) {
 
 // A Part is requests of a prepared run that one machine of several sends.
 type Part struct {
-	Requests []workload.Request
+	Requests workload.List
 	Due      iter.Seq[time.Duration] // of those that wait for no answer
 	Index    []int                   // position of each in the run
 	Start    time.Time               // the instant 0 of the run; it has a monotonic reading
@@ -117,6 +116,5 @@ func (p *Prepared) Job() Job {
 // awaits reports whether something waits for the ends of answers: another request for the place in the gate,
 // or the next turn of a conversation.
 func awaits(p driver.Plan) bool {
-	return p.Concurrency > 0 && p.Concurrency < len(p.Requests) || p.Places != nil ||
-		slices.ContainsFunc(p.Requests, func(r workload.Request) bool { return r.After != 0 })
+	return p.Concurrency > 0 && p.Concurrency < p.Requests.N || p.Places != nil || p.Requests.Chained
 }

@@ -45,7 +45,7 @@ func (x *execution) warmUntilSteady(ctx context.Context) error {
 // sendWave sends the requests of a wave as the run sends its own.
 func (x *execution) sendWave(ctx context.Context, w []workload.Request) []*trace.Record {
 	d := driver.Driver{Sender: x.client, Now: x.target.transport.Now}
-	return d.Run(ctx, nil, driver.Plan{Requests: w, Schedule: slices.Values(x.waves.due), Concurrency: x.spec.Gate.Concurrency}).Records
+	return d.Run(ctx, nil, driver.Plan{Requests: workload.Listed(w), Schedule: slices.Values(x.waves.due), Concurrency: x.spec.Gate.Concurrency}).Records
 }
 
 // noteWaves says how the warm-up ended.

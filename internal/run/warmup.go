@@ -32,7 +32,7 @@ func (p *Prepared) drawWarmUp(ctx context.Context, b *builder) ([]workload.Reque
 		s := b.of(one)
 		s.Requests, s.Arrivals = w.Requests, true
 		drawn, err := b.part(ctx, one, s)
-		return firstTurns(drawn.Requests, w.Requests), err
+		return firstTurns(drawn.All(), w.Requests), err
 	}
 	var texts []workload.Request
 	for i := range w.Requests {
@@ -42,9 +42,9 @@ func (p *Prepared) drawWarmUp(ctx context.Context, b *builder) ([]workload.Reque
 }
 
 // firstTurns are up to n requests without a history.
-func firstTurns(requests []workload.Request, n int) (first []workload.Request) {
-	for _, r := range requests {
-		if r.After == 0 && len(first) < n {
+func firstTurns(requests workload.List, n int) (first []workload.Request) {
+	for i := 0; i < requests.N && len(first) < n; i++ {
+		if r := *requests.At(i); r.After == 0 {
 			r.Followed = false
 			first = append(first, r)
 		}
@@ -56,13 +56,9 @@ func firstTurns(requests []workload.Request, n int) (first []workload.Request) {
 // conversation.
 func (p *Prepared) repeated(w plan.WarmUp) (out []workload.Request) {
 	all := p.Requests()
-	first := all[:1]
-	if p.built.work.Warmup != nil {
-		first = p.built.work.Warmup
-	} else {
-		for i := 1; p.hold() && i < len(all) && all[i].After == i; i++ {
-			first = all[:i+1]
-		}
+	first := p.built.work.Warmup
+	for i := 0; p.built.work.Warmup == nil && i < all.N && (i == 0 || p.hold() && all.Brief(i).After == i); i++ {
+		first = append(first, *all.At(i))
 	}
 	for range w.Requests {
 		begin := len(out)
@@ -88,7 +84,7 @@ func (p *Prepared) small(text string, tokens int) workload.Request {
 	switch protocol := endpoint.Protocol(p.spec.Request.Protocol); {
 	case protocol == endpoint.Rerank:
 		return workload.Request{Batch: []string{text, text}}
-	case protocol == endpoint.Transcription && len(p.Requests()) > 0:
+	case protocol == endpoint.Transcription && p.Requests().N > 0:
 		first.ID, first.OutputTokens = "", tokens
 		return first
 	case protocol.Silent():
@@ -109,10 +105,10 @@ const smallIDs = 4
 
 // first is the first request of the run, unspooled; empty if there is none.
 func (p *Prepared) first() workload.Request {
-	if len(p.Requests()) == 0 {
+	if p.Requests().N == 0 {
 		return workload.Request{}
 	}
-	whole, err := p.Requests()[0].Unspooled()
+	whole, err := p.Requests().At(0).Unspooled()
 	if err != nil { // the run will say so
 		return workload.Request{}
 	}
@@ -129,7 +125,7 @@ func (p *Prepared) readyRequest() *workload.Request {
 		small := p.small("Hello", 1)
 		return &small
 	case ready.Ask == plan.AskFirst:
-		first := p.Requests()[0]
+		first := *p.Requests().At(0)
 		first.Model = ""
 		return &first
 	}

@@ -50,7 +50,7 @@ func (p *Prepared) waveLimit() waveLimit {
 	if !p.spec.Before.WarmUp.Brief {
 		return steadyWaves
 	}
-	most := min(max(1, len(p.Requests())/briefShare), briefMost)
+	most := min(max(1, p.Requests().N/briefShare), briefMost)
 	return waveLimit{
 		waves: briefWaves, least: min(2, most), most: most, open: min(most, steadyWaves.open),
 		span: briefSpan, output: briefOutput, time: briefTime,
@@ -77,7 +77,7 @@ func (p *Prepared) drawWaves(ctx context.Context, b *builder) error {
 	l := p.waveLimit()
 	due := p.waveTimes(l)
 	if p.spec.Before.WarmUp.Brief {
-		l.waves = max(2, min(l.waves, len(p.Requests())/2/len(due)))
+		l.waves = max(2, min(l.waves, p.Requests().N/2/len(due)))
 	}
 	pool, err := p.wavePool(ctx, b, len(due), l.waves)
 	if err != nil {
@@ -95,7 +95,7 @@ func (p *Prepared) drawWaves(ctx context.Context, b *builder) error {
 // waveTimes are when the requests of a wave are due: all at once in a closed loop, as many as
 // its gate lets through, or a multiple of that; else as those of the run, from the first on.
 func (p *Prepared) waveTimes(l waveLimit) (due []time.Duration) {
-	all := len(p.Requests())
+	all := p.Requests().N
 	if places := min(p.spec.Gate.Concurrency, all); places > 0 && closedLoop(&p.spec) {
 		rounds := (leastWave + places - 1) / places
 		return make([]time.Duration, min(rounds*places, l.most))
@@ -137,7 +137,7 @@ func (p *Prepared) wavePool(ctx context.Context, b *builder, n, waves int) (pool
 		if err != nil {
 			return nil, err
 		}
-		some := firstTurns(drawn.Requests, share*waves)
+		some := firstTurns(drawn.All(), share*waves)
 		some = some[:len(some)/waves*waves]
 		slices.SortStableFunc(some, func(a, b workload.Request) int {
 			return cmp.Or(cmp.Compare(a.PromptTokens, b.PromptTokens), cmp.Compare(a.OutputTokens, b.OutputTokens))
@@ -184,9 +184,9 @@ func (p *Prepared) syntheticRequests(n, waves int) (out []workload.Request) {
 	random := rand.New(rand.NewPCG(p.spec.Seed, warmUpSeed))
 	all := p.Requests()
 	for i := range n {
-		like := all[i%len(all)]
+		like := all.At(i % all.N)
 		for k := range waves {
-			out = append(out, p.scrambled(&like, random, fmt.Sprintf("%d.%d", k+1, i+1)))
+			out = append(out, p.scrambled(like, random, fmt.Sprintf("%d.%d", k+1, i+1)))
 		}
 	}
 	return out

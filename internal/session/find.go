@@ -19,6 +19,7 @@ type Pick struct {
 	Label string // of the name, where there are several
 	Run   trace.Run
 	Load  func() (*trace.Trace, error)
+	Store *store.Store // that it is in; nil: it is in a file
 
 	asked string // the name
 }
@@ -188,7 +189,7 @@ func (f *Finder) Find(name string) (picks []Pick, err error) {
 }
 
 func (f *Finder) pick(run trace.Run) Pick {
-	return Pick{Run: run, Load: func() (*trace.Trace, error) {
+	return Pick{Run: run, Store: f.Runs, Load: func() (*trace.Trace, error) {
 		t, err := f.Runs.Load(run.ID)
 		if err == nil {
 			f.Loaded(t)
@@ -242,17 +243,16 @@ const LargeRun = 20_000
 // Observed loads a run, calls use, which takes the values it needs, and returns the number of records. It lowers
 // GOGC meanwhile, so that memory has little more than the run, and returns memory to the system after a large one.
 func (p Pick) Observed(use func(*trace.Trace)) (records int, err error) {
-	before := debug.SetGCPercent(50)
+	defer debug.SetGCPercent(debug.SetGCPercent(50))
 	defer func() {
-		debug.SetGCPercent(before)
 		if records >= LargeRun {
 			debug.FreeOSMemory()
 		}
 	}()
 	t, err := p.Load()
-	if err != nil {
-		return 0, err
+	if err == nil {
+		use(t)
+		records = len(t.Records)
 	}
-	use(t)
-	return len(t.Records), nil
+	return records, err
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"iter"
 	"path/filepath"
 	"time"
 
@@ -24,6 +25,7 @@ type Options struct {
 	Quiet    bool       // print nothing on the way
 	Progress live.Mode  // how a terminal shows the run; empty: Auto
 	Leg      *trace.Leg // of an experiment; nil: none
+	Apart    bool       // the Result need not have the records, see run.Deps.Stored
 	Sinks    []run.Sink // see the events of the run, besides the store and the view
 	Ends     *Ends      // end the run; nil: interrupts do
 	// Enough, if not nil and closed, ends the sending as a first interrupt does.
@@ -57,6 +59,9 @@ func (s *Session) Make(l experiment.VariantLoad, o Options) (Made, error) {
 	deps := s.Deps(l.Given, keep.path)
 	deps.Before = func(r *trace.Run, same func(*plan.Spec) bool) string { return keep.store.Before(*r, same) }
 	deps.Notes, deps.Machine.Invocation, deps.Leg, deps.Serving = l.Notes, l.Args, o.Leg, l.Serving
+	if o.Apart {
+		deps.Stored = func() iter.Seq2[[]*trace.Record, error] { return keep.writer.Records() }
+	}
 	sinks := append([]run.Sink{keep, view}, o.Sinks...)
 	deps.OnEvent = func(e run.Event) {
 		for _, s := range sinks {

@@ -46,7 +46,7 @@ func (k *storeSink) Handle(e run.Event) (err error) {
 			k.progress.Store(e.Progress)
 			return nil
 		}
-		k.writer, err = k.store.Create(*e.Run, store.Owner{Progress: snapshots(e.Progress), Trouble: k.trouble})
+		k.writer, err = k.store.Create(*e.Run, store.Owner{Progress: e.Progress.Snapshot, Trouble: k.trouble, Virtual: e.Run.Kind == trace.Simulated})
 	case run.Recorded:
 		k.writer.Append(e.Record)
 	case run.Sampled:
@@ -55,7 +55,8 @@ func (k *storeSink) Handle(e run.Event) (err error) {
 		_ = k.writer.Finish(*e.Run) // tried again once it is judged
 	case run.Judged:
 		if err = k.writer.Finish(e.Result.Trace.Run); err == nil {
-			err = k.store.StoreFigures(e.Result.Trace, metrics.Pitot, metrics.Version, e.Result.Summary.Figures())
+			q := e.Result.Summary.Requests
+			err = k.store.StoreFiguresOf(e.Result.Trace.Run, q.OK+q.Failed, metrics.Pitot, metrics.Version, e.Result.Summary.Figures())
 		}
 	}
 	return err
@@ -64,12 +65,7 @@ func (k *storeSink) Handle(e run.Event) (err error) {
 // reopen goes on with a run that a dead process wrote; one that is not in the store is written anew.
 // It waits until the process counts as dead.
 func (k *storeSink) reopen(ctx context.Context, id string) error {
-	progress := func() trace.Snapshot {
-		if p := k.progress.Load(); p != nil {
-			return p.Snapshot()
-		}
-		return trace.Snapshot{At: trace.Never}
-	}
+	progress := func() trace.Snapshot { return k.progress.Load().Snapshot() }
 	var w *store.Writer
 	err := store.ErrRunAlive
 	for begin := time.Now(); errors.Is(err, store.ErrRunAlive) && time.Since(begin) < 2*store.Silence; {
@@ -92,13 +88,6 @@ func (k *storeSink) reopen(ctx context.Context, id string) error {
 	}
 	k.writer = w
 	return err
-}
-
-func snapshots(p *driver.Progress) func() trace.Snapshot {
-	if p == nil {
-		return nil
-	}
-	return p.Snapshot
 }
 
 // hint says how to see a run that is stored, or to take one back that could not be stored.

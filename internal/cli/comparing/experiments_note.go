@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
@@ -15,7 +16,7 @@ import (
 func ExperimentInNote(j *experiment.Journal, e *design.Experiment) *comparison.Experiment {
 	all := e.Expanded()
 	out := &comparison.Experiment{
-		Name: j.Name, File: j.File, Winner: j.Winner, Squares: len(all) > 2, Servers: servers(e, all), Starts: starts(j), Seed: e.Design.Seed,
+		Name: j.Name, Date: j.Started.Format(time.DateOnly), File: j.File, Winner: j.Winner, Squares: len(all) > 2, Servers: servers(e, all), Starts: starts(j), Seed: e.Design.Seed,
 		Runs: max(1, e.Design.Runs), Steady: e.WarmUp != design.Own, Looks: j.Looks, Ended: j.Ended, Cost: cost(j),
 	}
 	letters := map[string]string{}

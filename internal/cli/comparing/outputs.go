@@ -24,7 +24,8 @@ type Outputs struct {
 	Summary string `placeholder:"FILE" help:"File to append a short summary to, as Markdown: the page of a job, such as $GITHUB_STEP_SUMMARY. Without a verdict it says why."`
 	JUnit   string `name:"junit" placeholder:"FILE" help:"File to write as JUnit XML: a test for each gate and variant, or without gates for each main figure. What the data cannot tell is skipped."`
 
-	Asked   []string `kong:"-"` // gates, where known
+	Asked   []string               `kong:"-"` // gates, where known
+	Made    *comparison.Experiment `kong:"-"` // that made all runs; nil: none did
 	written bool
 }
 
@@ -46,7 +47,7 @@ func (o *Outputs) Check() error {
 
 // Write writes the requested files: the XML replaces its file, the summary is appended.
 func (o *Outputs) Write(c compare.Comparison, lang *words.Language) error {
-	shown := comparison.Options{Lang: lang}
+	shown := comparison.Options{Lang: lang, Made: o.Made}
 	return o.write(
 		func(w io.Writer) error { return comparison.Summary(w, c, shown) },
 		func(w io.Writer) error { return comparison.JUnit(w, c, shown) })

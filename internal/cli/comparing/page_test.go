@@ -103,7 +103,7 @@ func TestCompareOfADamagedRun(t *testing.T) {
 	s, ids := repeated(t)
 	db, err := sql.Open("sqlite", s.file)
 	if err == nil {
-		_, err = db.Exec("UPDATE record SET chunks = x'ff' WHERE run_id = ? AND idx = 7", ids[0])
+		_, err = db.Exec("UPDATE block SET chunks = x'ff' WHERE run_id = ?", ids[0])
 	}
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)

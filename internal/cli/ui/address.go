@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -18,6 +19,18 @@ import (
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/web"
 )
+
+// atPort is an address with the port of --port, if that is given.
+func atPort(address string, port *int) (string, error) {
+	host, _, err := net.SplitHostPort(address)
+	if port == nil || err != nil {
+		return address, nil // which checkListen refuses
+	}
+	if *port < 0 || *port > math.MaxUint16 {
+		return "", session.Usagef("--port %d: must be from 0, which selects a free one, to %d", *port, math.MaxUint16)
+	}
+	return net.JoinHostPort(host, strconv.Itoa(*port)), nil
+}
 
 // checkListen refuses text that is no address to listen on.
 func checkListen(address string) error {

@@ -23,6 +23,7 @@ import (
 // Cmd is `pitot ui`.
 type Cmd struct {
 	Listen string   `default:"127.0.0.1:7070" placeholder:"HOST:PORT" help:"Address to listen on; port 0 selects a free one (${default}). An address that other machines reach needs the token that is printed."`
+	Port   *int     `placeholder:"N" help:"Port to listen on, without the address."`
 	Host   []string `sep:"none" placeholder:"NAME" help:"Other name by which the page is reached, such as that of a proxy, with its port or for any port; may be repeated."`
 	Token  bool     `help:"Ask for a token on a loopback address too, where other users of this machine are not to see the runs."`
 	Write  bool     `help:"Let the page write tags and remarks."`
@@ -74,6 +75,9 @@ type serving struct {
 
 // serving opens the store and the address.
 func (c Cmd) serving(sess *session.Session) (_ *serving, err error) {
+	if c.Listen, err = atPort(c.Listen, c.Port); err != nil {
+		return nil, err
+	}
 	if err := errors.Join(checkListen(c.Listen), checkHosts(c.Host)); err != nil {
 		return nil, err
 	}
@@ -87,6 +91,9 @@ func (c Cmd) serving(sess *session.Session) (_ *serving, err error) {
 	file, err := sess.StorePath(c.Store)
 	if err != nil {
 		return nil, err
+	}
+	if c.Store != "" && !c.Beside && !c.Write && !files.Exists(file) {
+		return nil, session.Usagef("--store %s: no such file", c.Store)
 	}
 	s := &serving{listen: c.Listen, tls: c.TLS, fresh: !files.Exists(file)}
 	runs, err := c.open(sess)

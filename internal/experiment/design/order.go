@@ -108,8 +108,11 @@ func permutation(n int, below draw) []int {
 }
 
 // perBlock is more than the runs of a variant in a block: 2 legs of at most maxWorkloads
-// workloads, each at most maxRuns times.
-const perBlock = 1 << 12
+// workloads, each at most maxRuns times. So are manyPerBlock where many legs were made again.
+const (
+	perBlock     = 1 << 12
+	manyPerBlock = 1 << 22
+)
 
 // weyl is odd, and so all its multiples below 2^32 differ. It is 2^32 divided by the golden ratio, which spreads
 // its multiples most evenly.
@@ -123,11 +126,14 @@ const weyl = 0x9e3779b1
 // same prompts and arrivals.
 func LoadSeed(seed uint64, block, repeat int) uint64 {
 	nth := uint64(block-1)*perBlock + uint64(repeat-1)
+	if repeat > perBlock {
+		nth = uint64(block)*manyPerBlock + uint64(repeat-1)
+	}
 	return (seed + weyl*nth) & math.MaxUint32
 }
 
-// Repeat numbers the runs of a variant in a block, for LoadSeed: by its leg in the block (see Ordinals), the
-// workload and the run of the workload in the leg, all counted from 1. Workloads have different seeds, since two of
+// Repeat numbers the runs of a variant in a block, for LoadSeed: by its leg in the block (see Ordinals), or the
+// requests that it draws, the workload and the run of the workload in the leg, all counted from 1. Workloads have different seeds, since two of
 // them may draw from one dataset.
 func (e *Experiment) Repeat(leg, workload, run int) int {
 	return ((leg-1)*len(e.Workloads)+workload-1)*max(1, e.Design.Runs) + run

@@ -138,6 +138,15 @@ func TestLoadSeedsAreFresh(t *testing.T) {
 			t.Errorf("seed %d: %d seeds for %d runs", seed, len(seen), runs)
 		}
 	}
+	seen := map[uint64]bool{}
+	for block := 1; block <= maxBlocks+maxConfirm; block++ {
+		for _, repeat := range []int{1, perBlock, perBlock + 1, 3 * perBlock, manyPerBlock} { // legs that were made again
+			seen[LoadSeed(1, block, repeat)] = true
+		}
+	}
+	if len(seen) != 5*(maxBlocks+maxConfirm) {
+		t.Errorf("%d seeds", len(seen))
+	}
 	if got := LoadSeed(42, 1, 1); got != 42 {
 		t.Errorf("the first load has seed %d", got)
 	}

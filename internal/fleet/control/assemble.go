@@ -16,7 +16,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
 	"github.com/pitot-bench/pitot/internal/fleet/inputs"
-	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 )
@@ -84,16 +83,6 @@ func (f *Fleet) wanted(idle int) int {
 		want = min(want, places)
 	}
 	return min(want, f.roots)
-}
-
-// roots are the requests that wait for no other.
-func roots(requests []workload.Request) (n int) {
-	for i := range requests {
-		if requests[i].After == 0 {
-			n++
-		}
-	}
-	return n
 }
 
 func (f *Fleet) tooFew(ctx context.Context, want int) error {
@@ -329,7 +318,7 @@ func (f *Fleet) order(ctx context.Context, w fleet.Worker, o fleet.Order, offere
 		return fmt.Errorf("worker %s on %s: %s", w.Name, w.Host, r.Why)
 	case r.Digest != f.digest:
 		return fmt.Errorf("worker %s on %s made other requests of the same plan (%d with digest %.12s…, here %d with %.12s…): its tokenizer or its data is another one; name them by path",
-			w.Name, w.Host, r.Requests, r.Digest, len(f.job.Requests), f.digest)
+			w.Name, w.Host, r.Requests, r.Digest, f.job.Requests.N, f.digest)
 	}
 	return nil
 }

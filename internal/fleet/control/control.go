@@ -91,7 +91,7 @@ func New(o Options) *Fleet {
 
 // Assemble finds workers and has them prepare the run.
 func (f *Fleet) Assemble(ctx context.Context, j run.Job) error {
-	f.job, f.run, f.begun, f.roots, f.want = j, newID(), nil, roots(j.Requests), 0
+	f.job, f.run, f.begun, f.roots, f.want = j, newID(), nil, j.Requests.Starts(), 0
 	f.stored, f.followed, f.gathered = false, false, false
 	f.o.Ledger.Plan(j.Spec)
 	var err error

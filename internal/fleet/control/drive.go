@@ -138,7 +138,7 @@ const leadTrips = 6
 // deal gives every member its Start.
 func (f *Fleet) deal(ctx context.Context, r *trace.Run) (*beginning, error) {
 	n := len(f.crew)
-	f.lead = f.o.Lead + time.Duration(len(f.job.Requests))*dealTime
+	f.lead = f.o.Lead + time.Duration(f.job.Requests.N)*dealTime
 	for _, m := range f.crew {
 		f.lead = max(f.lead, leadTrips*m.roundTrip())
 	}

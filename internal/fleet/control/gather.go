@@ -126,7 +126,7 @@ func (g *gathering) accept(from int, r *trace.Record) bool {
 		r.Index < 0 || r.Index >= len(g.seen) || g.seen[r.Index] || g.owners[r.Index] != from {
 		return false
 	}
-	if err := checkRecord(r, &g.f.job.Requests[r.Index], g.due[r.Index], g.latest()+s.ahead); err != nil {
+	if err := checkRecord(r, g.f.job.Requests.At(r.Index), g.due[r.Index], g.latest()+s.ahead); err != nil {
 		g.damaged(from, err)
 		return false
 	}

@@ -134,7 +134,7 @@ func (l *liar) prepare(t *testing.T, o fleet.Order) (due []time.Duration) {
 	defer p.Close()
 	next, end := iter.Pull(p.Job().Due)
 	defer end()
-	for range p.Job().Requests {
+	for range p.Job().Requests.N {
 		at, _ := next()
 		due = append(due, at)
 	}

@@ -188,7 +188,7 @@ func (s *share) owed(closed bool, level fleet.Stop) int {
 
 // lostRecord is the record of a request of a lost worker.
 func lostRecord(j run.Job, index int, due trace.Instant, s *share) *trace.Record {
-	req := &j.Requests[index]
+	req := j.Requests.At(index)
 	r := trace.NewRecord(index)
 	r.ID, r.Tenant, r.Session, r.Turn = req.ID, req.Tenant, req.Session, req.Number
 	r.PromptTokens, r.VisionTokens, r.WantTokens = req.PromptTokens, req.VisionTokens, req.OutputTokens

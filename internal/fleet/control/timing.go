@@ -24,11 +24,12 @@ const notSent trace.Instant = math.MaxInt64
 func timingOf(j run.Job) (t timing) {
 	next, done := iter.Pull(j.Due)
 	defer done()
-	t.due = make([]trace.Instant, len(j.Requests))
+	t.due = make([]trace.Instant, j.Requests.N)
 	until := trace.Instant(j.Spec.Duration.Std())
 	var think time.Duration
-	for i := range j.Requests {
-		if think = max(think, j.Requests[i].Think); j.Requests[i].After > 0 {
+	for i := range t.due {
+		r := j.Requests.Brief(i)
+		if think = max(think, r.Think); r.After > 0 {
 			t.due[i] = trace.Never
 		} else if at, ok := next(); !ok {
 			t.due[i] = notSent

@@ -16,7 +16,7 @@ func TestTiming(t *testing.T) {
 	t.Parallel()
 	second := trace.Instant(time.Second)
 	j := run.Job{
-		Requests: []workload.Request{{}, {Turn: workload.Turn{After: 1, Think: 4 * time.Second}}, {}, {}},
+		Requests: workload.Listed([]workload.Request{{}, {Turn: workload.Turn{After: 1, Think: 4 * time.Second}}, {}, {}}),
 		Due:      slices.Values([]time.Duration{time.Second, 8 * time.Second}),
 		Spec:     plan.Spec{Client: plan.Client{Timeout: plan.Duration(time.Minute)}},
 	}

@@ -20,13 +20,13 @@ const digestForm = "pitot requests 1"
 // Digest is the SHA-256 of requests and of when they are due, in hexadecimal: of all that decides what to send and
 // when. Spooled requests are read back one at a time. Of headers only the names count: a worker may have other
 // keys. due are the times of the requests that wait for no answer; those beyond their number are not looked at.
-func Digest(requests []workload.Request, due iter.Seq[time.Duration]) (string, error) {
+func Digest(requests workload.List, due iter.Seq[time.Duration]) (string, error) {
 	e := &encoder{sum: sha256.New(), buffer: make([]byte, 0, encoderBuffer+encoderSpare)}
 	e.text(digestForm)
-	e.number(len(requests))
+	e.number(requests.N)
 	starts := 0
-	for i := range requests {
-		whole, err := requests[i].Unspooled()
+	for _, r := range requests.All() {
+		whole, err := r.Unspooled()
 		if err != nil {
 			return "", err
 		}

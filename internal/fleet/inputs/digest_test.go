@@ -27,7 +27,7 @@ func full() workload.Request {
 
 func digestOf(t testing.TB, requests []workload.Request, due ...time.Duration) string {
 	t.Helper()
-	d, err := Digest(requests, slices.Values(due))
+	d, err := Digest(workload.Listed(requests), slices.Values(due))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestTheDigestIsUnambiguous(t *testing.T) {
 		for yield(5) {
 		}
 	}
-	d, err := Digest(after, endless)
+	d, err := Digest(workload.Listed(after), endless)
 	if err != nil || d != digestOf(t, after, 5, 6) {
 		t.Errorf("%s, %v: only the request that waits for none has a time", d, err)
 	}
@@ -182,7 +182,7 @@ func TestTheDigestReadsSpooledRequests(t *testing.T) {
 	}
 	lost := errors.New("lost")
 	one[1].Later = func(*workload.Request) error { return lost }
-	if _, err := Digest(one, nil); !errors.Is(err, lost) {
+	if _, err := Digest(workload.Listed(one), nil); !errors.Is(err, lost) {
 		t.Errorf("%v", err)
 	}
 }

@@ -143,7 +143,11 @@ func prepare(t *testing.T, spec plan.Spec, deps run.Deps) (told, error) {
 		return told{}, err
 	}
 	defer p.Close()
-	out := told{digest: digestOf(t, p.Requests()), requests: len(p.Requests())}
+	digest, err := Digest(p.Requests(), p.Job().Due)
+	if err != nil {
+		return told{}, err
+	}
+	out := told{digest: digest, requests: p.Requests().N}
 	r, err := p.Execute(t.Context(), nil)
 	if err != nil {
 		return out, err

@@ -98,7 +98,7 @@ func (t *task) prepare(deps run.Deps) (s setup, err error) {
 		return s, err
 	}
 	s.selfTest, s.notes = s.prepared.TryStamps(t.ctx)
-	t.updateReadiness(func(r *fleet.Readiness) { r.Needs, r.Digest, r.Requests = nil, digest, len(s.job.Requests) })
+	t.updateReadiness(func(r *fleet.Readiness) { r.Needs, r.Digest, r.Requests = nil, digest, s.job.Requests.N })
 	if t.ctx.Err() != nil {
 		return s, context.Cause(t.ctx)
 	}
@@ -112,7 +112,7 @@ func (t *task) deps() run.Deps {
 		d.Secrets = new(secret.Set)
 	}
 	t.secrets, d.Env = d.Secrets, others(d.Env)
-	d.Given, d.Fleet, d.Leg, d.Notes, d.OnEvent = t.order.Given, nil, nil, nil, nil
+	d.Given, d.Shared, d.Fleet, d.Leg, d.Notes, d.OnEvent = t.order.Given, true, nil, nil, nil, nil
 	d.Collectors, d.Inspect, d.Profile = nil, false, nil
 	d.Machine.FileLimit = 0 // held to the share, by the controller
 	return d

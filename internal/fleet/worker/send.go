@@ -70,7 +70,7 @@ func (t *task) send(s fleet.Start, part run.Part) error {
 	t.mu.Lock()
 	t.state, t.places, t.sender = fleet.Sending, part.Places, sender
 	t.mu.Unlock()
-	t.w.logf("run %s: sending %d of %d requests", t.order.Run, len(part.Requests), len(t.job.Requests))
+	t.w.logf("run %s: sending %d of %d requests", t.order.Run, part.Requests.N, t.job.Requests.N)
 	out := t.prepared.Send(t.sending, t.noMore, part, &t.progress, sender.Record)
 	sender.End(secret.Clean(t.secrets, t.end(s, out)))
 	t.enter(fleet.Delivering)

@@ -81,7 +81,7 @@ func (t *task) live() error {
 		return cmp.Or(context.Cause(t.ctx), err)
 	}
 	t.enter(fleet.Ready)
-	t.w.logf("run %s: ready, %d requests", t.order.Run, len(t.job.Requests))
+	t.w.logf("run %s: ready, %d requests", t.order.Run, t.job.Requests.N)
 	return t.sendAndDeliver()
 }
 

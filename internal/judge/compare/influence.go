@@ -1,8 +1,6 @@
 package compare
 
 import (
-	"encoding/binary"
-	"hash/fnv"
 	"math"
 	"slices"
 
@@ -27,9 +25,24 @@ import (
 // is the probability over the length of Woodruff's (1952) interval, which inverts that
 // of the share of values not above.
 type influence struct {
-	pull      []float64
-	index     []int   // of the requests; nil of windows
-	effective float64 // how many independent ones they are worth
+	pull      series
+	index     []int32        // of the requests; nil of windows
+	effective float64        // how many independent ones they are worth; 0: nothing is known
+	mean      stats.Estimate // of the pull, by batches
+}
+
+// newInfluence is that of a pull.
+func newInfluence(pull []float64, index []int32) influence {
+	n := stats.EffectiveSize(pull)
+	return influence{pull: newSeries(pull), index: index, effective: n, mean: stats.SeriesMean(pull, n)}
+}
+
+// times is an influence with a pull that is so many times as strong.
+func (w influence) times(factor float64) influence {
+	w.pull.factor *= factor
+	w.mean.Value *= factor
+	w.mean.Error *= math.Abs(factor)
+	return w
 }
 
 // Limits below which a run is too short to tell anything of its own chance.
@@ -40,52 +53,52 @@ const (
 	windows        = 64 // of a run, for rates
 )
 
-// observeInfluences gives the influences of samples on figures by a tool's rules, by name.
-func observeInfluences(t *trace.Trace, samples []metrics.Sample, figures []trace.ReportedFigure) map[string]influence {
+// pools are the values of metrics, as far as a run has some.
+type pools map[figure.Metric]*pool
+
+// influences are those on figures by a tool's rules, by name.
+func (r *requests) influences(t *trace.Trace, all pools, figures []trace.ReportedFigure) (map[string]influence, error) {
 	out := map[string]influence{}
-	if len(samples) < leastRequests {
-		return out
+	if r.n < leastRequests {
+		return out, nil
 	}
-	index := make([]int, len(samples))
-	for i, s := range samples {
-		index[i] = s.Index
-	}
-	pools := map[figure.Metric]pool{}
-	for _, f := range figures {
-		metric, statistic := figure.Split(f.Name)
-		values := valuesOf[metric]
-		if values == nil {
-			continue
+	for _, p := range all {
+		of := slices.DeleteFunc(slices.Clone(figures), func(f trace.ReportedFigure) bool { return figure.MetricOf(f.Name) != p.metric })
+		some, err := p.influences(of)
+		if err != nil {
+			return nil, err
 		}
-		if _, ok := pools[metric]; !ok {
-			pools[metric] = newPool(samples, values)
-		}
-		p := pools[metric]
-		if pull, ok := p.pull(statistic, f.Value); ok {
-			if n := stats.EffectiveSize(pull); n >= leastEffective { // else it drifts more than it varies
-				out[f.Name] = influence{pull, index, n}
+		for name, w := range some {
+			if w.effective >= leastEffective { // else it drifts more than it varies
+				out[name] = w
 			}
 		}
 	}
 	if o := t.Run.Origin; o == nil || o.Detail == trace.Recorded {
-		addRates(out, samples, figures)
+		r.addRates(out, figures)
 	}
-	return out
+	return out, nil
 }
 
-// valuesOf is what a request gives to a metric, NaN for nothing.
-var valuesOf = map[figure.Metric]func(s metrics.Sample) []float64{
-	figure.TTFT: func(s metrics.Sample) []float64 { return []float64{s.TTFT} },
-	figure.TPOT: func(s metrics.Sample) []float64 { return []float64{s.TPOT} },
-	figure.E2EL: func(s metrics.Sample) []float64 { return []float64{s.E2EL} },
-	figure.ITL:  func(s metrics.Sample) []float64 { return s.ITL },
+// valuesOf is what a request gives to a metric, NaN for nothing; nil: several values.
+var valuesOf = map[figure.Metric]func(s metrics.Sample) float64{
+	figure.TTFT: func(s metrics.Sample) float64 { return s.TTFT },
+	figure.TPOT: func(s metrics.Sample) float64 { return s.TPOT },
+	figure.E2EL: func(s metrics.Sample) float64 { return s.E2EL },
+	figure.ITL:  nil,
 }
 
 // A pool is the values of a metric, by request and all together.
 type pool struct {
-	byRequest [][]float64
-	sorted    stats.Sorted
-	each      float64 // values a request, in the mean
+	metric    figure.Metric
+	requests  int
+	index     []int32
+	n         int // values
+	mean, std float64
+	// percentiles are those of all values.
+	percentiles func(p ...float64) ([]float64, error)
+	// walk gives the values of each request by its place in the order of sending, in any order.
+	walk func(do func(place int, values []float64)) error
 	// middle is how many independent requests tell whether values are above the median.
 	// That is where dependence shows best: of requests that are served in batches, all with
 	// the same pace but the first, few are beyond a high percentile, and they look as if
@@ -93,118 +106,211 @@ type pool struct {
 	middle float64
 }
 
-func newPool(samples []metrics.Sample, of func(s metrics.Sample) []float64) pool {
-	p := pool{byRequest: make([][]float64, len(samples))}
-	n := 0
-	for i, s := range samples {
-		p.byRequest[i] = slices.DeleteFunc(of(s), math.IsNaN)
-		n += len(p.byRequest[i])
+// poolOf is the pool of values that are in memory, by request; NaN is none.
+func poolOf(values [][]float64) *pool {
+	var all []float64
+	for i := range values {
+		values[i] = slices.DeleteFunc(values[i], math.IsNaN)
+		all = append(all, values[i]...)
 	}
-	all := make([]float64, 0, n)
-	for _, values := range p.byRequest {
-		all = append(all, values...)
+	p := newPool(len(values), all)
+	p.walk = func(do func(place int, values []float64)) error {
+		for i, v := range values {
+			do(i, v)
+		}
+		return nil
 	}
-	p.sorted, p.each = stats.SortInPlace(all), float64(len(all))/float64(len(samples))
-	p.middle = stats.EffectiveSize(p.beyond(p.sorted.Median()))
 	return p
 }
 
-// pull is the influence of each request on a statistic with a known value.
-func (p pool) pull(statistic string, value float64) ([]float64, bool) {
-	if len(p.sorted) == 0 || !(value > 0) {
-		return nil, false
+// newPool is the pool of all the values of requests, which it sorts.
+func newPool(requests int, all []float64) *pool {
+	sorted := stats.SortInPlace(all)
+	p := &pool{requests: requests, n: len(sorted), mean: stats.Mean(sorted), std: stats.Std(sorted)}
+	p.percentiles = func(percents ...float64) (out []float64, err error) {
+		for _, percent := range percents {
+			out = append(out, sorted.Percentile(percent))
+		}
+		return out, nil
 	}
-	mean := stats.Mean(p.sorted)
-	switch statistic {
-	case "mean":
-		return p.ratio(func(v float64) float64 { return v / mean }), near(mean, value)
-	case "std":
-		std := stats.Std(p.sorted)
-		return p.ratio(func(v float64) float64 { return (v - mean) * (v - mean) / (2 * std * std) }), near(std, value)
-	case "median":
-		return p.quantile(50, value)
-	}
-	at, ok := figure.ParsePercentile(statistic)
-	if !ok {
-		return nil, false
-	}
-	return p.quantile(at, value)
+	return p
 }
 
-// near tells whether a figure is what the samples give: a tool may count others in.
+// A wanted influence is that on one statistic, of what each value is worth to it.
+type wanted struct {
+	name    string
+	percent float64 // 0: no quantile
+	at      float64 // the quantile
+	worth   func(v float64) float64
+}
+
+// influences are those on statistics of the pool that are what its values give: a tool may count others in.
+func (p *pool) influences(figures []trace.ReportedFigure) (map[string]influence, error) {
+	all, err := p.wanted(figures)
+	if err != nil || all == nil {
+		return nil, err
+	}
+	var quantiles []quantile
+	out := map[string]influence{}
+	for some := range slices.Chunk(all, max(1, mostSums/p.requests)) {
+		sums, err := p.ratios(some)
+		if err != nil {
+			return nil, err
+		}
+		for i, w := range some {
+			own := newInfluence(sums[i], p.index)
+			switch {
+			case w.name == "":
+				p.middle = own.effective
+			case w.percent == 0:
+				out[w.name] = own
+			default:
+				if margin, ok := p.margin(w.percent/100, sums[i], own.effective); ok {
+					quantiles = append(quantiles, quantile{w, own, margin})
+				}
+			}
+		}
+	}
+	return out, p.densities(quantiles, out)
+}
+
+// mostSums is how many values of all requests are held at once while influences are made.
+const mostSums = 1 << 25
+
+// wanted are the median, which tells the middle, and the statistics among the figures.
+func (p *pool) wanted(figures []trace.ReportedFigure) ([]wanted, error) {
+	if p.n == 0 {
+		return nil, nil
+	}
+	percents := []float64{50}
+	for _, f := range figures {
+		_, statistic := figure.Split(f.Name)
+		if percent, ok := percentOf(statistic); ok {
+			percents = append(percents, percent)
+		}
+	}
+	at, err := p.percentiles(percents...)
+	if err != nil {
+		return nil, err
+	}
+	all := []wanted{{percent: 50, worth: beyond(at[0])}}
+	for _, f := range figures {
+		_, statistic := figure.Split(f.Name)
+		percent, isQuantile := percentOf(statistic)
+		switch {
+		case !(f.Value > 0):
+		case statistic == "mean" && near(p.mean, f.Value):
+			all = append(all, wanted{name: f.Name, worth: func(v float64) float64 { return v / p.mean }})
+		case statistic == "std" && near(p.std, f.Value):
+			all = append(all, wanted{name: f.Name, worth: func(v float64) float64 { return (v - p.mean) * (v - p.mean) / (2 * p.std * p.std) }})
+		case isQuantile:
+			q := at[slices.Index(percents, percent)]
+			if near(q, f.Value) && percent > 0 && percent < 100 {
+				all = append(all, wanted{f.Name, percent, q, beyond(q)})
+			}
+		}
+	}
+	return all, nil
+}
+
+// percentOf is the percentile that a statistic is.
+func percentOf(statistic string) (percent float64, ok bool) {
+	if statistic == "median" {
+		return 50, true
+	}
+	return figure.ParsePercentile(statistic)
+}
+
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Abs(b) }
 
-// ratio is the pull of each request on the mean of what each value is worth.
-func (p pool) ratio(worth func(v float64) float64) []float64 {
-	sums, total := make([]float64, len(p.byRequest)), 0.0
-	for i, values := range p.byRequest {
-		for _, v := range values {
-			sums[i] += worth(v)
-		}
-		total += sums[i]
-	}
-	mean := total / float64(len(p.sorted))
-	for i, values := range p.byRequest {
-		sums[i] = (sums[i] - mean*float64(len(values))) / p.each
-	}
-	return sums
-}
-
-// quantile is the pull on a percentile; false where too few independent values lie
-// beyond it.
-func (p pool) quantile(percent, value float64) ([]float64, bool) {
-	q := p.sorted.Percentile(percent)
-	if !near(q, value) || percent <= 0 || percent >= 100 {
-		return nil, false
-	}
-	pull := p.beyond(q)
-	share, least := percent/100, float64(leastBeyond)
-	if percent == 50 {
-		least = leastEffective
-	}
-	variance := stats.Mean(squares(pull)) / min(stats.EffectiveSize(pull), p.middle)
-	if independent := share * (1 - share) / variance; !(independent*min(share, 1-share) >= least) {
-		return nil, false
-	}
-	// Two standard errors of the share to either side.
-	margin := 2 * math.Sqrt(variance)
-	low, high := p.sorted.Percentile(100*max(0, share-margin)), p.sorted.Percentile(100*min(1, share+margin))
-	if !(high > low) {
-		return nil, false
-	}
-	for i := range pull {
-		pull[i] *= (high - low) / (2 * margin) / q
-	}
-	return pull, true
-}
-
-// beyond is the pull of each request on the share of values above q.
-func (p pool) beyond(q float64) []float64 {
-	return p.ratio(func(v float64) float64 {
+// beyond is what a value is worth to the share of values above q.
+func beyond(q float64) func(v float64) float64 {
+	return func(v float64) float64 {
 		if v <= q {
 			return -1
 		}
 		return 0
-	})
+	}
 }
 
-func squares(x []float64) []float64 {
-	out := make([]float64, len(x))
-	for i, v := range x {
-		out[i] = v * v
+// ratios are the pulls of each request on the means of what each value is worth.
+func (p *pool) ratios(of []wanted) ([][]float64, error) {
+	sums, counts := make([][]float64, len(of)), make([]int32, p.requests)
+	for k := range of {
+		sums[k] = make([]float64, p.requests)
 	}
-	return out
+	err := p.walk(func(place int, values []float64) {
+		counts[place] = int32(len(values))
+		for k, w := range of {
+			for _, v := range values {
+				sums[k][place] += w.worth(v)
+			}
+		}
+	})
+	each := float64(p.n) / float64(p.requests) // values a request, in the mean
+	for _, x := range sums {
+		total := 0.0
+		for _, v := range x {
+			total += v
+		}
+		mean := total / float64(p.n)
+		for i, n := range counts {
+			x[i] = (x[i] - mean*float64(n)) / each
+		}
+	}
+	return sums, err
+}
+
+// A quantile is the influence on the share of values above one, and two standard errors of that share.
+type quantile struct {
+	wanted
+	influence
+	margin float64
+}
+
+// margin is that of the pull on a share; false where too few independent values lie beyond it.
+func (p *pool) margin(share float64, pull []float64, effective float64) (margin float64, ok bool) {
+	least := float64(leastBeyond)
+	if share == 0.5 {
+		least = leastEffective
+	}
+	squares := make([]float64, len(pull))
+	for i, v := range pull {
+		squares[i] = v * v
+	}
+	variance := stats.Mean(squares) / min(effective, p.middle)
+	independent := share * (1 - share) / variance
+	return 2 * math.Sqrt(variance), independent*min(share, 1-share) >= least
+}
+
+// densities makes influences on quantiles of those on shares, by the density there.
+func (p *pool) densities(all []quantile, out map[string]influence) error {
+	var ends []float64
+	for _, q := range all {
+		share := q.percent / 100
+		ends = append(ends, 100*max(0, share-q.margin), 100*min(1, share+q.margin))
+	}
+	at, err := p.percentiles(ends...)
+	if err != nil {
+		return err
+	}
+	for i, q := range all {
+		if low, high := at[2*i], at[2*i+1]; high > low {
+			out[q.name] = q.times((high - low) / (2 * q.margin) / q.at)
+		}
+	}
+	return nil
 }
 
 // addRates adds the influences on rates. Those on the duration are those on the request rate,
 // negated.
-func addRates(out map[string]influence, samples []metrics.Sample, figures []trace.ReportedFigure) {
+func (r *requests) addRates(out map[string]influence, figures []trace.ReportedFigure) {
 	i := slices.IndexFunc(figures, func(f trace.ReportedFigure) bool { return f.Name == figure.Duration })
 	if i < 0 || !(figures[i].Value > 0) {
 		return
 	}
 	var requests, input, output tally
-	for _, s := range samples {
+	for s := range r.all {
 		first := s.Start
 		if !math.IsNaN(s.TTFT) {
 			first += s.TTFT
@@ -228,7 +334,7 @@ func addRates(out map[string]influence, samples []metrics.Sample, figures []trac
 					pull[w] = -pull[w]
 				}
 			}
-			out[f.Name] = influence{pull: pull, effective: stats.EffectiveSize(pull)}
+			out[f.Name] = newInfluence(pull, nil)
 		}
 	}
 }
@@ -264,17 +370,4 @@ func (t *tally) pull() []float64 {
 		out[w] = t[w]/mean - 1
 	}
 	return out
-}
-
-// fingerprint tells one sequence of requests from another: their places and lengths.
-func fingerprint(t *trace.Trace) uint64 {
-	h := fnv.New64a()
-	var b []byte
-	for _, r := range metrics.InOrder(t.Records) {
-		b = binary.AppendVarint(b[:0], int64(r.Index))
-		b = binary.AppendVarint(b, int64(r.PromptTokens))
-		b = binary.AppendVarint(b, int64(r.WantTokens))
-		_, _ = h.Write(b)
-	}
-	return h.Sum64()
 }

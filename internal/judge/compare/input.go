@@ -6,7 +6,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 // input reports whether a figure is one that the runs were given rather than one that they
@@ -49,27 +48,6 @@ func isDeterminedBy(name, setting string) bool {
 func (t *table) differs(setting string) bool {
 	return slices.ContainsFunc(t.runs, func(r *ComparedRun) bool { return r.load.differs(&t.runs[0].load, setting) })
 }
-
-// keepsUp reports whether a run answered all requests of an open loop as they came, so that
-// its duration and throughput are those of the arrivals: little of its time is left after
-// the last of them.
-func keepsUp(t *trace.Trace) bool {
-	p := t.Run.Plan
-	if p.Rate <= 0 || p.Concurrency > 0 || len(t.Records) == 0 {
-		return false
-	}
-	var first, last, end trace.Instant = math.MaxInt64, 0, 0
-	for _, r := range t.Records {
-		if r.Class != "" || r.Turn > 0 || !r.Done.Happened() {
-			return false
-		}
-		first, last, end = min(first, r.Due), max(last, r.Due), max(end, r.Done)
-	}
-	return float64(end-last) <= tail*float64(end-first)
-}
-
-// tail is the share of a run after its last arrival from which on the server is behind.
-const tail = 0.05
 
 // checkSizes refuses runs with workloads of different size, which --ignore cannot merge: with fewer
 // or shorter requests every total is smaller, and nothing is faster.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
@@ -84,7 +85,7 @@ func TestArrivalsMakeTheThroughput(t *testing.T) {
 		"all in time": {answered(1, 0, quick...), true}, "behind": {answered(1, 0, late...), false}, "no rate": {answered(0, 0, quick...), false},
 		"a limit": {answered(1, 4, quick...), false}, "a failure": {failed, false}, "turns wait for answers": {turns, false}, "no records": {answered(1, 0), false},
 	} {
-		if got := keepsUp(c.t); got != c.want {
+		if got := censusOf(c.t).keepsUp(); got != c.want {
 			t.Errorf("%s: kept up %v", name, got)
 		}
 	}
@@ -198,4 +199,13 @@ func TestIdentitiesAreNoDifference(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
+}
+
+// censusOf counts the requests of a run.
+func censusOf(t *trace.Trace) *census {
+	c := newCensus(t.Run)
+	for _, r := range metrics.InOrder(t.Records) {
+		c.add(r)
+	}
+	return c
 }

@@ -85,36 +85,47 @@ func Needed(runs []trace.Run, o Options) []RuleSource {
 // Observe keeps of a trace what a comparison by those rules needs. The trace is not
 // held on to.
 func Observe(t *trace.Trace, by []RuleSource, rules metrics.Rules) ComparedRun {
+	r, _ := ObserveRecords(t, metrics.InMemory(t.Records), by, rules) // reading a list has no errors
+	return r
+}
+
+// ObserveRecords is Observe with records that are read some at a time in place of those of t. By Pitot's rules it holds
+// some hundred bytes of each; those of other tools need all at once.
+func ObserveRecords(t *trace.Trace, records metrics.Records, by []RuleSource, rules metrics.Rules) (ComparedRun, error) {
 	r := ComparedRun{run: t.Run, silent: !reportsLimits(t.Run, rules)}
 	r.run.Probes = nil
-	records := HasRecords(t.Run)
-	if records {
-		r.requests, r.keptUp = fingerprint(t), keepsUp(t)
-	} else {
+	if !HasRecords(t.Run) {
 		by = []RuleSource{{t.Run.Origin.Tool, t.Run.Origin.Form}}
+		r.countFailed()
 	}
-	r.countFailed(t)
+	seen := newCensus(t.Run)
 	for _, b := range by {
-		figures, void := rules.Measured(t, b.Tool, b.Form)
-		figures, r.unmeasured = r.withFailed(figures), append(r.unmeasured, void...)
-		var influences map[string]influence
-		var samples []metrics.Sample
-		if records {
-			samples = rules.Samples(t, b.Tool, b.Form)
-			influences = observeInfluences(t, samples, figures)
+		o, err := observe(t, seen.count(records), b, rules)
+		if err != nil {
+			return r, err
 		}
-		all := make([]runFigure, len(figures))
-		for i, f := range figures {
+		if HasRecords(t.Run) {
+			r.requests, r.keptUp, r.toll = seen.fingerprint.Sum64(), seen.keepsUp(), seen.toll
+		}
+		o.figures, r.unmeasured = r.withFailed(o.figures), append(r.unmeasured, o.void...)
+		influences, err := o.requests.influences(t, o.pools, o.figures)
+		if err != nil {
+			return r, err
+		}
+		all := make([]runFigure, len(o.figures))
+		for i, f := range o.figures {
 			all[i] = runFigure{
 				ReportedFigure: f, definition: rules.Definition(b.Tool, f.Name), influence: influences[f.Name],
 			}
 		}
-		r.countFailures(t, all, samples)
+		if err := r.countFailures(seen, all, o.pools); err != nil {
+			return r, err
+		}
 		for _, f := range all {
 			r.add(f)
 		}
 	}
-	return r
+	return r, nil
 }
 
 // most is beyond what any figure can be, so that sums of squares do not overflow.

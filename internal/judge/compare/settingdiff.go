@@ -46,10 +46,10 @@ func settingDiffs(variants []*variant, o Options) (out []SettingDiff) {
 	return append(out, cachedDiff(variants, o)...)
 }
 
-// ofTheLeg reports whether an experiment gives each leg a value of its own: the address of a
+// ofTheLeg reports whether an experiment gives each leg a value of its own: its seed, the address of a
 // server that it starts, and the time at which a simulated drift goes on.
 func ofTheLeg(setting string, l *trace.Leg) bool {
-	return l != nil && (setting == "engine.drift.offset" || setting == "url" && l.ServerStart > 0)
+	return l != nil && (setting == "seed" || setting == "engine.drift.offset" || setting == "url" && l.ServerStart > 0)
 }
 
 // reportedValues are the values of a setting that the runs of a variant tell, run by run.

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"math"
+	"slices"
 
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -18,7 +19,7 @@ import (
 // near that limit (leastBeyond) intervals of it hold less often than they say.
 func (f *finding) estimateFromRequests(a, b sample, decides bool) {
 	wa, wb := a.figures[0].influence, b.figures[0].influence
-	if wa.pull == nil || wb.pull == nil || f.plain {
+	if wa.effective == 0 || wb.effective == 0 || f.plain {
 		return
 	}
 	d, paired := []float64(nil), false
@@ -48,29 +49,33 @@ func (f *finding) estimateFromRequests(a, b sample, decides bool) {
 // the first run sent them; false if the requests differ, or the influences are of windows: one
 // window makes up for another, so that their differences say next to nothing about the difference
 // between two runs.
-func jointInfluence(wa, wb influence) ([]float64, bool) {
-	if wa.index == nil || len(wa.pull) != len(wb.pull) {
+func jointInfluence(wa, wb influence) (d []float64, ok bool) {
+	if wa.index == nil || wa.pull.n != wb.pull.n {
 		return nil, false
 	}
-	at := map[int]int{}
-	for i, index := range wb.index {
-		at[index] = i
+	a, okA := wa.pull.values()
+	b, okB := wb.pull.values()
+	if !okA || !okB {
+		return nil, false
 	}
-	d := make([]float64, len(wa.pull))
+	places := make([]int32, 1+max(slices.Max(wa.index), slices.Max(wb.index))) // in b, from 1
+	for i, index := range wb.index {
+		places[index] = int32(i) + 1
+	}
 	for i, index := range wa.index {
-		j, ok := at[index]
-		if !ok {
+		at := places[index]
+		if at == 0 {
 			return nil, false
 		}
-		d[i] = wb.pull[j] - wa.pull[i]
+		a[i] = b[at-1] - a[i]
 	}
-	return d, true
+	return a, true
 }
 
 // quantileDifference is the error of the difference of two influences that have nothing to do with each
 // other, with the degrees of freedom of Satterthwaite (1946).
 func quantileDifference(a, b influence) stats.Estimate {
-	ea, eb := stats.SeriesMean(a.pull, a.effective), stats.SeriesMean(b.pull, b.effective)
+	ea, eb := a.mean, b.mean
 	va, vb := ea.Error*ea.Error, eb.Error*eb.Error
 	return stats.Estimate{Error: math.Sqrt(va + vb), DF: (va + vb) * (va + vb) / (va*va/ea.DF + vb*vb/eb.DF)}
 }
@@ -78,8 +83,8 @@ func quantileDifference(a, b influence) stats.Estimate {
 // interval is that of a figure of one run by the chance within it; nil where nothing
 // is known of that.
 func (w influence) interval(value, level float64) *Interval {
-	e := stats.SeriesMean(w.pull, w.effective)
-	if !(e.Error > 0) {
+	e := w.mean
+	if w.effective == 0 || !(e.Error > 0) {
 		return nil
 	}
 	worth := 0.0

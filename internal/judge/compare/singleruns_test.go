@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -71,14 +72,16 @@ func (e engineLike) observed(rng *rand.Rand, variant string) ComparedRun {
 // observedCenters is observed for the centers alone, made of the samples, which saves most of the time.
 func (e engineLike) observedCenters(rng *rand.Rand, variant string) ComparedRun {
 	t := e.run(rng, variant)
-	r := ComparedRun{Variant: variant, run: t.Run, requests: fingerprint(t)}
+	r := ComparedRun{Variant: variant, run: t.Run, requests: censusOf(t).fingerprint.Sum64()}
 	var figures []trace.ReportedFigure
-	samples := foreign.Samples(t, "pitot", "")
+	var o observation
+	_ = o.measure(t, metrics.InMemory(t.Records))
 	for _, metric := range []figure.Metric{figure.TTFT, figure.TPOT, figure.ITL, figure.E2EL} {
-		p := newPool(samples, valuesOf[metric])
-		figures = append(figures, trace.ReportedFigure{Name: metric.Mean(), Value: stats.Mean(p.sorted)}, trace.ReportedFigure{Name: metric.Median(), Value: p.sorted.Median()})
+		p := o.pools[metric]
+		median, _ := p.percentiles(50)
+		figures = append(figures, trace.ReportedFigure{Name: metric.Mean(), Value: p.mean}, trace.ReportedFigure{Name: metric.Median(), Value: median[0]})
 	}
-	influences := observeInfluences(t, samples, figures)
+	influences, _ := o.requests.influences(t, o.pools, figures)
 	for _, f := range figures {
 		r.add(runFigure{ReportedFigure: f, definition: foreign.Definition("pitot", f.Name), influence: influences[f.Name]})
 	}
@@ -249,7 +252,6 @@ func TestTheSameRequestsTellMore(t *testing.T) {
 func TestATailOfBatchesTellsNothing(t *testing.T) {
 	rng := newRand(18)
 	var byRequest [][]float64
-	var all []float64
 	for range 20 {
 		pace := 1 + 0.01*rng.NormFloat64()
 		for i := range 16 {
@@ -257,18 +259,21 @@ func TestATailOfBatchesTellsNothing(t *testing.T) {
 			if i == 0 {
 				v += 0.15
 			}
-			byRequest, all = append(byRequest, []float64{v}), append(all, v)
+			byRequest = append(byRequest, []float64{v})
 		}
 	}
-	p := pool{byRequest: byRequest, sorted: stats.Sort(all), each: 1, middle: float64(len(all))}
-	q := p.sorted.Percentile(90)
-	if _, ok := p.quantile(90, q); !ok {
+	p := poolOf(byRequest)
+	q, _ := p.percentiles(90)
+	p.middle = float64(p.n)
+	sums, _ := p.ratios([]wanted{{worth: beyond(q[0])}})
+	if _, ok := p.margin(0.9, sums[0], stats.EffectiveSize(sums[0])); !ok {
 		t.Error("the values beyond it look as if they were independent")
 	}
-	if p.middle = stats.EffectiveSize(p.beyond(p.sorted.Median())); p.middle > 60 {
-		t.Errorf("20 batches are worth %v requests", p.middle)
+	influences, err := p.influences([]trace.ReportedFigure{{Name: "e2el.p90", Value: q[0]}})
+	if err != nil || p.middle > 60 {
+		t.Errorf("20 batches are worth %v requests: %v", p.middle, err)
 	}
-	if _, ok := p.quantile(90, q); ok {
+	if _, ok := influences["e2el.p90"]; ok {
 		t.Error("a P90 of 20 batches has an interval")
 	}
 }
@@ -276,12 +281,13 @@ func TestATailOfBatchesTellsNothing(t *testing.T) {
 func TestPullsOfAMeanByHand(t *testing.T) {
 	// Requests with gaps 1 and 3, none, and 5: the pooled mean is 3, with one gap a request
 	// in the mean. The first pulls by (4 - 2·3)/3, the last by (5 - 3)/3.
-	p := pool{byRequest: [][]float64{{1, 3}, nil, {5}}, sorted: stats.Sort([]float64{1, 3, 5}), each: 1}
-	pull, ok := p.pull("mean", 3)
-	if want := []float64{-2.0 / 3, 0, 2.0 / 3}; !ok || !slices.EqualFunc(pull, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }) {
-		t.Errorf("%v, want %v", pull, want)
+	p := poolOf([][]float64{{1, 3}, nil, {5}})
+	influences, err := p.influences([]trace.ReportedFigure{{Name: "itl.mean", Value: 3}, {Name: "ttft.mean", Value: 3.1}})
+	pull, ok := influences["itl.mean"].pull.values()
+	if want := []float64{-2.0 / 3, 0, 2.0 / 3}; err != nil || !ok || !slices.EqualFunc(pull, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }) {
+		t.Errorf("%v, want %v: %v", pull, want, err)
 	}
-	if _, ok := p.pull("mean", 3.1); ok {
+	if _, ok := influences["ttft.mean"]; ok {
 		t.Error("a figure that the samples do not give has no pull")
 	}
 }

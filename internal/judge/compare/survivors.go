@@ -7,7 +7,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
-	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
@@ -90,8 +89,9 @@ func harmless(name string) (share float64, judged bool) {
 // quantileOf is the quantile that a figure of a latency is.
 func quantileOf(name string) (q float64, ok bool) {
 	metric, statistic := figure.Split(name)
+	_, known := valuesOf[metric]
 	switch {
-	case valuesOf[metric] == nil && metric != figure.ICL:
+	case !known && metric != figure.ICL:
 		return 0, false
 	case statistic == "min", statistic == "median", statistic == "max":
 		return map[string]float64{"median": 0.5, "max": 1}[statistic], true
@@ -109,20 +109,9 @@ func survives(name string, of failureCount) bool {
 // ofClient are the classes of failures that no server has part in.
 var ofClient = []trace.Class{trace.Files, trace.Ports, trace.Cancelled, trace.WorkerLost}
 
-// countFailed counts the failures of a run: of one without records those that its tool counted, or
+// countFailed counts the failures of a run without records: those that its tool counted, or
 // that were asked for and are not among the completed.
-func (r *ComparedRun) countFailed(t *trace.Trace) {
-	if HasRecords(r.run) {
-		for _, one := range t.Records {
-			if slices.Contains(ofClient, one.Class) {
-				continue
-			}
-			if r.toll.sent++; !one.OK() {
-				r.toll.failed++
-			}
-		}
-		return
-	}
+func (r *ComparedRun) countFailed() {
 	o := r.origin()
 	ok, counted := o.Figure(figure.RequestsOK)
 	failed, known := o.Figure(figure.RequestsFailed)
@@ -155,13 +144,12 @@ func (r *ComparedRun) withFailed(figures []trace.ReportedFigure) []trace.Reporte
 	return slices.Insert(slices.Clone(figures), ok+1, trace.ReportedFigure{Name: name, Value: r.toll.failed})
 }
 
-// countFailures sets what figures of a run may be with its failures counted. samples are its
+// countFailures sets what figures of a run may be with its failures counted. values are those of its
 // answered requests; nil of a run without records.
-func (r *ComparedRun) countFailures(t *trace.Trace, figures []runFigure, samples []metrics.Sample) {
+func (r *ComparedRun) countFailures(seen *census, figures []runFigure, values pools) error {
 	if r.toll.failed == 0 {
-		return
+		return nil
 	}
-	sorted := map[figure.Metric]stats.Sorted{}
 	for i := range figures {
 		f := &figures[i]
 		metric, statistic := figure.Split(f.Name)
@@ -170,11 +158,10 @@ func (r *ComparedRun) countFailures(t *trace.Trace, figures []runFigure, samples
 			f.low, f.high = 0, f.Value
 		}
 		if q, ok := quantileOf(f.Name); ok {
-			at := q / (1 - r.toll.share())
-			if sorted[metric] == nil && samples != nil && valuesOf[metric] != nil {
-				sorted[metric] = newPool(samples, valuesOf[metric]).sorted
+			var err error
+			if f.low, f.high, err = never(f, figures, metric, q/(1-r.toll.share()), values[metric]); err != nil {
+				return err
 			}
-			f.low, f.high = never(f, figures, metric, at, sorted[metric])
 			continue
 		}
 		switch statistic {
@@ -182,23 +169,27 @@ func (r *ComparedRun) countFailures(t *trace.Trace, figures []runFigure, samples
 			f.low = 0
 		case "mean":
 			f.low *= 1 - r.toll.share()
-			if limit := limitOf(t.Run); limit > 0 && (metric == figure.TTFT || metric == figure.E2EL) {
-				f.high = f.low + r.toll.share()*lostTime(t, limit)
+			if seen.limit > 0 && (metric == figure.TTFT || metric == figure.E2EL) {
+				f.high = f.low + r.toll.share()*seen.lost/r.toll.failed
 			}
 		}
 	}
+	return nil
 }
 
 // never is a quantile of a metric with failures as answers that never came: by the values of
 // the answered if they are there, else between the nearest quantiles that the run tells.
-func never(f *runFigure, all []runFigure, metric figure.Metric, at float64, values stats.Sorted) (low, high float64) {
+func never(f *runFigure, all []runFigure, metric figure.Metric, at float64, values *pool) (low, high float64, err error) {
 	const dust = 1e-12
 	if at > 1+dust {
-		return math.Inf(1), math.Inf(1)
+		return math.Inf(1), math.Inf(1), nil
 	}
-	if len(values) > 0 {
-		v := values.Percentile(100 * min(at, 1))
-		return v, v
+	if values != nil && values.n > 0 {
+		v, err := values.percentiles(100 * min(at, 1))
+		if err != nil {
+			return 0, 0, err
+		}
+		return v[0], v[0], nil
 	}
 	low, high = f.Value, math.Inf(1)
 	for _, other := range all {
@@ -213,7 +204,7 @@ func never(f *runFigure, all []runFigure, metric figure.Metric, at float64, valu
 			high = min(high, other.Value)
 		}
 	}
-	return low, high
+	return low, high, nil
 }
 
 // limitOf is the longest that a request of a run could take, in seconds; 0: any time.
@@ -222,18 +213,6 @@ func limitOf(r trace.Run) float64 {
 		return 0
 	}
 	return r.Plan.Spec.Client.Timeout.Std().Seconds()
-}
-
-// lostTime is the mean of what failures took, at least the limit each.
-func lostTime(t *trace.Trace, limit float64) float64 {
-	sum, n := 0.0, 0.0
-	for _, r := range t.Records {
-		if !r.OK() && !slices.Contains(ofClient, r.Class) {
-			n++
-			sum += max(limit, metrics.Between(max(0, r.Sent), max(0, r.Done)))
-		}
-	}
-	return sum / n
 }
 
 // settled are what changes from variant a to variant b, by row; nil where one of them has no

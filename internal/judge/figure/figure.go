@@ -168,6 +168,26 @@ func Known(name string) bool {
 	return known
 }
 
+// Like is a hint of a few figures whose names begin with a text, such as "; there are ttft.mean, ttft.p99"; empty:
+// there are none.
+func Like(name string) string {
+	var names []string
+	for _, f := range All {
+		if strings.HasPrefix(f.Name, name) {
+			names = append(names, f.Name)
+		}
+	}
+	for _, statistic := range []string{"mean", "median", "p90", "p99"} {
+		if own := name + "." + statistic; Known(own) && !slices.Contains(names, own) {
+			names = append(names, own)
+		}
+	}
+	if names == nil || name == "" {
+		return ""
+	}
+	return "; there are " + strings.Join(names[:min(len(names), 5)], ", ")
+}
+
 func find(name string) (f Figure, known bool) {
 	if f, known = byName()[name]; known {
 		return f, true

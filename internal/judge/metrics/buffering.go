@@ -50,27 +50,36 @@ type Buffering struct {
 func (h Buffering) share() float64           { return over(h.Answers, float64(h.Of)) }
 func (h Buffering) unstreamedShare() float64 { return over(h.Unstreamed, float64(h.UnstreamedOf)) }
 
-func countBuffered(records []*trace.Record) Buffering {
-	var h Buffering
-	chunks, bursts := 0, 0
-	for _, r := range records {
-		a := arrivalOf(r)
-		if !r.OK() || a.n < unstreamedChunks && r.Streamed() < unstreamedTokens || a.n == 0 || !r.Sent.Happened() || r.Done.Sub(r.Sent) < bufferedMinTime {
-			continue
-		}
-		held := a.n >= bufferedChunks && a.isBuffered()
-		if h.UnstreamedOf++; held || a.isUnstreamed() {
-			h.Unstreamed++
-		}
-		if a.n < bufferedChunks {
-			continue
-		}
-		if h.Of++; held {
-			h.Answers, chunks, bursts = h.Answers+1, chunks+a.n, bursts+a.at
-		}
+// A bufferCount counts the answers that were held back, with their chunks and the instants at which those came.
+type bufferCount struct {
+	Buffering
+	chunks, bursts int
+}
+
+func (h *bufferCount) add(r *trace.Record) {
+	if !r.OK() || !r.Sent.Happened() || r.Done.Sub(r.Sent) < bufferedMinTime {
+		return
 	}
-	h.Burst = over(chunks, float64(bursts))
-	return h
+	a := arrivalOf(r)
+	if a.n == 0 || a.n < unstreamedChunks && r.Streamed() < unstreamedTokens {
+		return
+	}
+	held := a.n >= bufferedChunks && a.isBuffered()
+	if h.UnstreamedOf++; held || a.isUnstreamed() {
+		h.Unstreamed++
+	}
+	if a.n < bufferedChunks {
+		return
+	}
+	if h.Of++; held {
+		h.Answers, h.chunks, h.bursts = h.Answers+1, h.chunks+a.n, h.bursts+a.at
+	}
+}
+
+func (h *bufferCount) buffering() Buffering {
+	b := h.Buffering
+	b.Burst = over(h.chunks, float64(h.bursts))
+	return b
 }
 
 // An arrival is how an answer came: its chunks of output, the instants that they have, and the

@@ -1,8 +1,6 @@
 package metrics
 
 import (
-	"slices"
-
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
@@ -45,73 +43,86 @@ const (
 	FromCounters = "counters"
 )
 
-// cacheState holds the declaration against what the answers and the server count; nil without
-// a declaration.
-func cacheState(run *trace.Run, records []*trace.Record, s *ServerCounts) *Cache {
-	declared := run.Cache
-	if declared == nil {
-		return nil
-	}
-	c := &Cache{Declared: declared.Declared, Proof: Unproved}
-	c.count(declared, records, s)
-	switch {
-	case c.Declared == plan.WarmCache:
-		c.Proof = NothingToSay
-	case c.Source == "":
-	case c.Declared == plan.ColdCache:
-		c.cold(declared, records, s)
-	case c.Declared == plan.PrimedCache:
-		c.primed(declared)
-	}
-	return c
+// A cacheCount counts prompt tokens of the answered requests, as the server reports them.
+type cacheCount struct {
+	prompt, hit int
+	some        bool // some request had tokens in the cache
+	reported    bool // some answer said how many
+	longest     int  // prompt, in tokens
 }
 
-// count takes the counts of the answers where there are any, else those of the server, which
+func (c *cacheCount) add(r *trace.Record) {
+	u := r.Credible()
+	if r.OK() {
+		c.prompt, c.hit = c.prompt+u.Prompt, c.hit+u.Cached
+		c.reported = c.reported || r.Usage.CachedReported
+	}
+	c.some = c.some || r.Usage.Cached > 0
+	c.longest = max(c.longest, u.Prompt, r.PromptTokens)
+}
+
+// prompts takes the counts of the answers where there are any, else those of the server, which
 // has those of others too, and of some requests twice.
-func (c *Cache) count(declared *trace.Cache, records []*trace.Record, s *ServerCounts) {
-	c.Source, c.Prompt, c.Hit = cachedPrompts(declared.Reported > 0, records, s)
-	c.Share = over(c.Hit, float64(c.Prompt))
-}
-
-func cachedPrompts(reported bool, records []*trace.Record, s *ServerCounts) (source string, prompt, hit int) {
-	for _, r := range records {
-		if r.OK() {
-			u := r.Credible()
-			prompt, hit = prompt+u.Prompt, hit+u.Cached
-		}
-	}
+func (c *cacheCount) prompts(reported bool, s *ServerCounts) (source string, prompt, hit int) {
 	switch {
-	case prompt > 0 && (hit > 0 || reported):
-		return FromUsage, prompt, hit
+	case c.prompt > 0 && (c.hit > 0 || reported):
+		return FromUsage, c.prompt, c.hit
 	case s != nil && s.Dropped.IsZero() && s.PrefixQueried > 0:
 		return FromCounters, s.PrefixQueried, s.PrefixHit
 	}
 	return "", 0, 0
 }
 
+// cacheState holds the declaration against what the answers and the server count; nil without
+// a declaration.
+func (x *observed) cacheState(s *ServerCounts) *Cache {
+	declared := x.run.Cache
+	if declared == nil {
+		return nil
+	}
+	c := &Cache{Declared: declared.Declared, Proof: Unproved}
+	c.Source, c.Prompt, c.Hit = x.cache.prompts(declared.Reported > 0, s)
+	c.Share = over(c.Hit, float64(c.Prompt))
+	switch {
+	case c.Declared == plan.WarmCache:
+		c.Proof = NothingToSay
+	case c.Source == "":
+	case c.Declared == plan.ColdCache:
+		c.cold(declared, x.cache.longest, s)
+	case c.Declared == plan.PrimedCache:
+		c.primed(declared)
+	}
+	return c
+}
+
 // ReuseOf has the prompt tokens from the cache by the answers of a run, or else by its server; nil
 // where neither counts them. Own is how many prompt tokens the server counts twice, of preempted
 // requests.
 func ReuseOf(run *trace.Run, records []*trace.Record) *trace.Reuse {
-	reported := slices.ContainsFunc(records, func(r *trace.Record) bool { return r.OK() && r.Usage.CachedReported })
-	s := server(run, records)
-	source, prompt, hit := cachedPrompts(reported, records, s)
+	var c cacheCount
+	finished := newFinishedCount(run)
+	for _, r := range records {
+		c.add(r)
+		finished.add(r)
+	}
+	s := finished.server(run)
+	source, prompt, hit := c.prompts(c.reported, s)
 	r := &trace.Reuse{Prompt: prompt, Hit: hit}
 	switch source {
 	case "":
 		return nil
 	case FromCounters:
-		r.Own = s.Preemptions * longest(records)
+		r.Own = s.Preemptions * c.longest
 	}
 	return r
 }
 
 // cold requires no more hits than the requests of the run can have made for each other. The
 // counters of a server count the prompt of a request that it preempted again.
-func (c *Cache) cold(declared *trace.Cache, records []*trace.Record, s *ServerCounts) {
+func (c *Cache) cold(declared *trace.Cache, longest int, s *ServerCounts) {
 	c.Limit = declared.Most
 	if c.Limit >= 0 && c.Source == FromCounters {
-		c.Limit += s.Preemptions * longest(records)
+		c.Limit += s.Preemptions * longest
 	}
 	switch {
 	case c.Hit == 0 || c.Limit >= 0 && c.Hit <= c.Limit:
@@ -132,14 +143,6 @@ func (c *Cache) primed(declared *trace.Cache) {
 	default:
 		c.Proof = Contradicted
 	}
-}
-
-// longest is the length of the longest prompt.
-func longest(records []*trace.Record) (n int) {
-	for _, r := range records {
-		n = max(n, r.Credible().Prompt, r.PromptTokens)
-	}
-	return n
 }
 
 // CacheNote says that a declaration is not proved; zero of others.

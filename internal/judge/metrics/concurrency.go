@@ -1,8 +1,8 @@
 package metrics
 
 import (
-	"cmp"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -21,62 +21,92 @@ type step struct {
 	N  int
 }
 
-// inFlight is the number of requests in flight over time. At equal instants
-// departures come first.
-func inFlight(records []*trace.Record) []step {
-	type change struct {
-		at    trace.Instant
-		delta int
+// A flight is when requests were released and done, each sorted: of those of which both happened.
+type flight struct{ starts, ends []trace.Instant }
+
+func (f *flight) add(released, done trace.Instant) {
+	if released.Happened() && done.Happened() {
+		f.starts, f.ends = append(f.starts, released), append(f.ends, done)
 	}
-	var changes []change
-	for _, r := range records {
-		if r.Released.Happened() && r.Done.Happened() {
-			changes = append(changes, change{r.Released, 1}, change{r.Done, -1})
-		}
-	}
-	slices.SortFunc(changes, func(a, b change) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.delta, b.delta))
-	})
-	var steps []step
-	n := 0
-	for _, c := range changes {
-		n += c.delta
-		if k := len(steps); k > 0 && steps[k-1].At == c.at {
-			steps[k-1].N = n
-		} else {
-			steps = append(steps, step{c.at, n})
-		}
-	}
-	return steps
 }
 
-// CountConcurrency counts the requests in flight.
-func CountConcurrency(records []*trace.Record) Concurrency {
-	var c Concurrency
-	steps := inFlight(records)
-	for _, s := range steps {
+func (f *flight) sort() *flight {
+	slices.Sort(f.starts)
+	slices.Sort(f.ends)
+	return f
+}
+
+// flight is that of the run.
+func (x *observed) flight() *flight {
+	if x.flown == nil {
+		x.flown = &flight{make([]trace.Instant, 0, x.heads.n), make([]trace.Instant, 0, x.heads.n)}
+		for h := range x.heads.all {
+			x.flown.add(h.released, h.done)
+		}
+		x.flown.sort()
+	}
+	return x.flown
+}
+
+// steps are the numbers in flight over time. At equal instants departures come first.
+func (f *flight) steps(yield func(step) bool) {
+	next := func(sorted []trace.Instant, i int) trace.Instant {
+		if i < len(sorted) {
+			return sorted[i]
+		}
+		return math.MaxInt64
+	}
+	for i, k := 0, 0; i < len(f.starts) || k < len(f.ends); {
+		at := min(next(f.starts, i), next(f.ends, k))
+		for k < len(f.ends) && f.ends[k] == at {
+			k++
+		}
+		for i < len(f.starts) && f.starts[i] == at {
+			i++
+		}
+		if !yield(step{at, i - k}) {
+			return
+		}
+	}
+}
+
+// at is the number in flight at an instant.
+func (f *flight) at(t trace.Instant) int { return upTo(f.starts, t) - upTo(f.ends, t) }
+
+// concurrency counts the requests in flight.
+func (f *flight) concurrency() (c Concurrency) {
+	for s := range f.steps {
 		c.Peak = max(c.Peak, s.N)
 	}
-	if len(steps) > 1 {
-		c.Mean = meanBetween(steps, steps[0].At, steps[len(steps)-1].At)
+	if n := len(f.ends); n > 0 {
+		c.Mean = f.mean(min(f.starts[0], f.ends[0]), max(f.starts[n-1], f.ends[n-1]))
 	}
 	return c
 }
 
-// meanBetween is the time-weighted mean of the steps over [from, to).
-func meanBetween(steps []step, from, to trace.Instant) float64 {
+// CountConcurrency counts the requests in flight.
+func CountConcurrency(records []*trace.Record) Concurrency {
+	var f flight
+	for _, r := range records {
+		f.add(r.Released, r.Done)
+	}
+	return f.sort().concurrency()
+}
+
+// mean is the time-weighted mean over [from, to).
+func (f *flight) mean(from, to trace.Instant) float64 {
 	if to <= from {
 		return 0
 	}
 	area := 0.0
-	each(steps, from, to, func(n int, length trace.Instant) { area += float64(n) * float64(length) })
+	f.each(from, to, func(n int, length trace.Instant) { area += float64(n) * float64(length) })
 	return area / float64(to-from)
 }
 
-// medianBetween is the time-weighted median of the steps over [from, to).
-func medianBetween(steps []step, from, to trace.Instant) int {
+// median is the time-weighted median over [from, to).
+func (f *flight) median(from, to trace.Instant) int {
 	at := map[int]trace.Instant{}
-	each(steps, from, to, func(n int, length trace.Instant) { at[n] += length })
+	f.each(from, to, func(n int, length trace.Instant) { at[n] += length })
 	below := trace.Instant(0)
 	for _, n := range slices.Sorted(maps.Keys(at)) {
 		if below += at[n]; 2*below >= to-from {
@@ -86,15 +116,22 @@ func medianBetween(steps []step, from, to trace.Instant) int {
 	return 0
 }
 
-// each calls f for every stretch of [from, to) with its level and length.
-func each(steps []step, from, to trace.Instant, f func(n int, length trace.Instant)) {
-	for i, s := range steps {
-		end := to
-		if i+1 < len(steps) {
-			end = min(to, steps[i+1].At)
+// each calls do for every stretch of [from, to) with its level and length.
+func (f *flight) each(from, to trace.Instant, do func(n int, length trace.Instant)) {
+	last := step{At: from}
+	stretch := func(end trace.Instant) {
+		if start := max(from, last.At); min(to, end) > start {
+			do(last.N, min(to, end)-start)
 		}
-		if start := max(from, s.At); end > start {
-			f(s.N, end-start)
+	}
+	begun := false
+	for s := range f.steps {
+		if begun {
+			stretch(s.At)
 		}
+		last, begun = s, true
+	}
+	if begun {
+		stretch(to)
 	}
 }

@@ -74,7 +74,7 @@ const invalidRun plan.Code = "experiment.leg-invalid"
 // whySlow are the reasons for which a client, or the engine in it, comes late to a processor.
 var whySlow = []plan.Code{
 	"verdict.starved", "verdict.starved-unknown", "verdict.not-starved", "verdict.processors-busy", "verdict.workers-busy",
-	"verdict.collector-paused",
+	"verdict.collector-paused", "verdict.made-late",
 }
 
 // remedies are what a reader can do about reasons; empty: nothing but to know it.
@@ -115,6 +115,7 @@ var remedies = map[plan.Code]plan.Code{
 	"verdict.server-restarted":  "remedy.server",
 	"verdict.no-end":            "remedy.again",
 	"verdict.collector-paused":  "remedy.machine",
+	"verdict.made-late":         "remedy.made-late",
 	"verdict.workers-busy":      "remedy.workers",
 	"verdict.workers-lost":      "remedy.worker-table",
 	"verdict.workers-invalid":   "remedy.worker-table",

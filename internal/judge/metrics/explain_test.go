@@ -62,6 +62,7 @@ func TestExplain(t *testing.T) {
 		want    string
 	}{
 		{[]plan.Code{"verdict.sent-late"}, "verdict.sent-late | remedy.client | "},
+		{[]plan.Code{"verdict.sent-late", "verdict.made-late"}, "verdict.made-late | remedy.made-late | verdict.sent-late"},
 		{[]plan.Code{"verdict.sent-late", "verdict.engine-late", "verdict.starved"}, "verdict.starved | remedy.machine | verdict.sent-late verdict.engine-late"},
 		{[]plan.Code{"verdict.throttled", "verdict.itl-bounded", "verdict.not-starved"}, "verdict.not-starved verdict.throttled | remedy.client remedy.device | verdict.itl-bounded"},
 		{[]plan.Code{"verdict.output-unread"}, "verdict.output-unread |  | "},

@@ -142,10 +142,10 @@ func Owns(r *trace.Record) bool { return r.OK() && r.Sent.Happened() }
 // byte sent, in seconds; NaN: it has none, as an answer in one piece has no first token.
 func PitotLatencies(r *trace.Record, stream bool) (ttft, perToken, e2el float64) {
 	ttft, perToken = math.NaN(), math.NaN()
-	if first, _, n := r.Output(); n > 0 && stream {
+	if first, last, n := r.Output(); n > 0 && stream {
 		ttft = Between(r.Sent, first)
-		if v, ok := tpot(r); ok {
-			perToken = v
+		if streamed := r.Streamed(); n > 1 && streamed > 1 {
+			perToken = Between(first, last) / float64(streamed-1)
 		}
 	}
 	return ttft, perToken, Between(r.Sent, r.Done)

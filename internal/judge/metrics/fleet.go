@@ -98,6 +98,8 @@ func MergeClients(all []trace.Client) (m trace.Client) {
 		m.EngineLag = mergeLags(m.EngineLag, c.EngineLag)
 		m.Contention = mergeContentions(m.Contention, c.Contention)
 		m.Unstamped += c.Unstamped
+		m.Unmade += c.Unmade
+		m.UnmadeMax = max(m.UnmadeMax, c.UnmadeMax)
 		m.ClockSteps += c.ClockSteps
 		if c.ClockStep.Abs() > m.ClockStep.Abs() {
 			m.ClockStep = c.ClockStep

@@ -51,34 +51,31 @@ type Stamps struct {
 	ClockStep  float64 `json:"clock_step,omitempty"`
 }
 
-func health(t *trace.Trace, records []*trace.Record, s Summary) Health {
-	if t.Run.Kind == trace.Simulated {
+func (x *observed) health(s Summary) Health {
+	run := x.run
+	if run.Kind == trace.Simulated {
 		return Health{
-			Lateness: Distribute(nil, []float64{50, 99}), CPUs: max(t.Run.Env.CPUs, 1), Measured: t.Run.End.Happened(), Simulated: true,
+			Lateness: Distribute(nil, []float64{50, 99}), CPUs: max(run.Env.CPUs, 1), Measured: run.End.Happened(), Simulated: true,
 			Verdict: trace.Verdict{Validity: trace.Valid},
 		}
 	}
-	client := t.Run.Client
+	client := run.Client
 	h := Health{
-		Lateness: Distribute(lateness(records), []float64{50, 99}),
+		Lateness: Distribute(x.heads.values((*head).lateness), []float64{50, 99}),
 		Lag:      Lag{Reads: client.Lag.Reads, P50: client.Lag.P50.Seconds(), P99: client.Lag.P99.Seconds(), Max: client.Lag.Max.Seconds()},
-		Stamps:   stamps(client, records),
-		CPUs:     usable(t.Run),
+		Stamps:   x.client.stamps(client),
+		CPUs:     usable(*run),
 		GCPause:  client.GCPause.Seconds(),
 		GCMax:    client.GCMax.Seconds(),
 		GCCycles: client.GCCycles,
-		Measured: t.Run.End.Happened(),
+		Measured: run.End.Happened(),
+		Redials:  x.client.redials,
+		Resent:   x.client.resent,
 	}
 	if s.Duration > 0 {
 		h.CPU = client.CPU.Seconds() / s.Duration / float64(h.CPUs)
 	}
-	for _, r := range records {
-		h.Redials += r.Redials
-		if r.Resent {
-			h.Resent++
-		}
-	}
-	if t.Run.Origin == nil { // of another tool's client nothing of this was measured
+	if run.Origin == nil { // of another tool's client nothing of this was measured
 		h.HeldBack = (&judgement{Health: h, s: s}).heldBack()
 		h.Verdict = judge(h, s)
 		h.Remedies = Explain(h.Verdict).Remedies
@@ -109,17 +106,6 @@ func usable(run trace.Run) int {
 	return max(n, 1)
 }
 
-// lateness of every request that got onto the wire.
-func lateness(records []*trace.Record) []float64 {
-	var x []float64
-	for _, r := range records {
-		if late, sent := Lateness(r); sent {
-			x = append(x, late)
-		}
-	}
-	return x
-}
-
 // Lateness is how many seconds after it could have been sent a request was, as Health has it;
 // false of one that did not get onto the wire.
 func Lateness(r *trace.Record) (late float64, sent bool) {
@@ -136,16 +122,25 @@ func Lateness(r *trace.Record) (late float64, sent bool) {
 	return max(0, late), true
 }
 
-func stamps(c trace.Client, records []*trace.Record) Stamps {
-	s := Stamps{Unstamped: c.Unstamped, ClockSteps: c.ClockSteps, ClockStep: max(c.ClockStep, -c.ClockStep).Seconds()}
-	for _, r := range records {
-		switch {
-		case !r.OK(): // in no latency
-		case r.Stamps == trace.KernelStamps:
-			s.Kernel++
-		case r.Stamps == trace.UserStamps:
-			s.User++
-		}
+// A clientCount counts by what the client did, and how it took the instants of answers.
+type clientCount struct{ redials, resent, kernel, user int }
+
+func (c *clientCount) add(r *trace.Record) {
+	if c.redials += r.Redials; r.Resent {
+		c.resent++
 	}
-	return s
+	switch {
+	case !r.OK(): // in no latency
+	case r.Stamps == trace.KernelStamps:
+		c.kernel++
+	case r.Stamps == trace.UserStamps:
+		c.user++
+	}
+}
+
+func (c *clientCount) stamps(of trace.Client) Stamps {
+	return Stamps{
+		Kernel: c.kernel, User: c.user,
+		Unstamped: of.Unstamped, ClockSteps: of.ClockSteps, ClockStep: max(of.ClockStep, -of.ClockStep).Seconds(),
+	}
 }

@@ -2,11 +2,9 @@ package metrics
 
 import (
 	"math"
-	"sort"
 
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/plan"
-	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 // An Interval is where a figure of the steady state lies if the load goes on for ever, in seconds: at the 95 %
@@ -26,38 +24,24 @@ const (
 )
 
 // intervals adds those of the latencies of a steady state that is long enough, or says why there are none.
-func (s *Steady) intervals(w window, stream bool) {
-	if !s.Found() {
-		return
-	}
-	if turnovers := float64(len(w.records)) / s.Level; turnovers < leastTurnovers {
+func (x *observed) intervals(s *Steady, w *window) {
+	if turnovers := float64(s.Requests) / s.Level; turnovers < leastTurnovers {
 		s.NoIntervals = plan.Msg("interval.too-short", "turnovers", turnovers, "needed", leastTurnovers)
 		return
 	}
-	memory := stats.EffectiveSize(levels(w.steps, w.records))
+	stream := x.run.Plan.Stream
+	levels := x.heads.values(func(h *head) (float64, bool) { return float64(x.flight().at(h.released)), w.has(h) })
+	x.flown = nil
+	memory := stats.EffectiveSize(levels)
 	latency := func(d *Distribution, of func(ttft, tpot, e2el float64) float64) {
-		var x []float64
-		for _, r := range w.records {
-			if v := of(PitotLatencies(r, stream)); !math.IsNaN(v) {
-				x = append(x, v)
-			}
-		}
-		d.addIntervals(x, memory)
+		d.addIntervals(x.heads.values(func(h *head) (float64, bool) {
+			v := of(h.latencies(stream))
+			return v, w.has(h) && !math.IsNaN(v)
+		}), memory)
 	}
 	latency(&s.Service.TTFT, func(ttft, _, _ float64) float64 { return ttft })
 	latency(&s.Service.TPOT, func(_, tpot, _ float64) float64 { return tpot })
 	latency(&s.Service.E2EL, func(_, _, e2el float64) float64 { return e2el })
-}
-
-// levels are the numbers in flight at the instants at which requests were released: what the server remembers.
-func levels(steps []step, records []*trace.Record) []float64 {
-	x := make([]float64, len(records))
-	for i, r := range records {
-		if k := sort.Search(len(steps), func(k int) bool { return steps[k].At > r.Released }) - 1; k >= 0 {
-			x[i] = float64(steps[k].N)
-		}
-	}
-	return x
 }
 
 // addIntervals adds intervals of the mean and of the percentiles, where the values, in the order of sending, can
@@ -81,9 +65,8 @@ func (d *Distribution) addIntervals(x []float64, memory float64) {
 	if h := reach(pull); h > 0 {
 		d.MeanInterval = &Interval{max(0, d.Mean-h), d.Mean + h}
 	}
-	sorted := stats.Sort(x)
-	for k := range d.Percentiles {
-		p := &d.Percentiles[k]
+	reached := make([]float64, len(d.Percentiles))
+	for k, p := range d.Percentiles {
 		share := p.P / 100
 		if (1-share)*float64(len(x)) < leastBeyond {
 			continue
@@ -94,7 +77,12 @@ func (d *Distribution) addIntervals(x []float64, memory float64) {
 				pull[i]++
 			}
 		}
-		if h := reach(pull); h > 0 && share+h < 1 && share-h > 0 { // inverted through the sample (Woodruff 1952)
+		reached[k] = reach(pull)
+	}
+	sorted := stats.SortInPlace(x)
+	for k, h := range reached {
+		p := &d.Percentiles[k]
+		if share := p.P / 100; h > 0 && share+h < 1 && share-h > 0 { // inverted through the sample (Woodruff 1952)
 			p.Interval = &Interval{sorted.Percentile(100 * (share - h)), sorted.Percentile(100 * (share + h))}
 		}
 	}

@@ -65,19 +65,6 @@ func (r reading) gap(a, b trace.Chunk) (gap int64, ok bool) {
 	return int64(b.At - a.At), r == asMeasured || a.Slack == 0 && b.Slack == 0
 }
 
-// walk goes through the gaps between the output chunks of each record.
-func (r reading) walk(records []*trace.Record) stats.Walk {
-	return func(yield func([]int64) bool) {
-		var gaps []int64
-		for _, record := range records {
-			gaps = r.gaps(gaps[:0], record.Chunks)
-			if len(gaps) > 0 && !yield(gaps) {
-				return
-			}
-		}
-	}
-}
-
 // gaps appends those between the output chunks.
 func (r reading) gaps(to []int64, chunks []trace.Chunk) []int64 {
 	if r == asMeasured {
@@ -115,23 +102,79 @@ func measuredGaps(to []int64, chunks []trace.Chunk) []int64 {
 	return to
 }
 
-func (r reading) distribution(records []*trace.Record, percentiles []float64) Distribution {
-	return newDistribution(r.walk(records).Describe(percentiles, 1e9), percentiles)
-}
-
 // DistributeGaps sums up the gaps of PitotGaps of all the records.
 func DistributeGaps(records []*trace.Record, percentiles []float64) Distribution {
-	return asMeasured.distribution(records, percentiles)
+	g := newGapSample(percentiles, func(*trace.Record) bool { return true })
+	_ = InMemory(records).read(g)
+	return newDistribution(g.of[asMeasured].Figures(percentiles, 1e9), percentiles)
 }
 
-// itl sums up the gaps of the records.
-func itl(records []*trace.Record, percentiles []float64) Distribution {
-	chunks := countChunks(records)
-	d := asMeasured.distribution(records, percentiles)
-	d.Invalid = chunks.MergedShare > invalidFrom
-	if chunks.MergedShare > boundedFrom && slices.ContainsFunc(records, unsure) {
-		of := func(r reading) Quantiles { return r.distribution(records, percentiles).quantiles() }
-		d.Bounds = &Bounds{Share: chunks.MergedShare, Low: of(atLeast), High: of(atMost), Exact: of(exactly)}
+// A gapSample is the gaps between the chunks of some of the requests, by each reading that matters. It takes all
+// records again until its percentiles are known: twice or three times, or once if they are few.
+type gapSample struct {
+	percentiles []float64
+	keep        func(*trace.Record) bool
+	chunks      Chunks
+	unsure      bool // there are chunks that are known as an interval
+
+	of      [exactly + 1]*stats.Selection
+	reading []reading // of the pass under way
+	begun   bool      // the first one is over
+	gaps    []int64
+}
+
+func newGapSample(percentiles []float64, keep func(*trace.Record) bool) *gapSample {
+	g := &gapSample{percentiles: percentiles, keep: keep, reading: []reading{asMeasured}}
+	g.of[asMeasured] = new(stats.Selection)
+	return g
+}
+
+func (g *gapSample) add(r *trace.Record) {
+	if !g.keep(r) {
+		return
+	}
+	if !g.begun {
+		g.chunks.join(chunksOf(r))
+		g.unsure = g.unsure || slices.ContainsFunc(r.Chunks, func(c trace.Chunk) bool { return c.Slack > 0 })
+	}
+	for _, k := range g.reading {
+		g.gaps = k.gaps(g.gaps[:0], r.Chunks)
+		g.of[k].Add(g.gaps)
+	}
+}
+
+// next ends a pass. After the first one it is known whether gaps are to have bounds.
+func (g *gapSample) next() (again bool) {
+	g.reading = slices.DeleteFunc(g.reading, func(k reading) bool { return !g.of[k].Next(g.percentiles) })
+	if !g.begun && g.chunks.MergedShare > boundedFrom && g.unsure {
+		for _, k := range []reading{atLeast, atMost, exactly} {
+			g.of[k], g.reading = new(stats.Selection), append(g.reading, k)
+		}
+	}
+	g.begun = true
+	return len(g.reading) > 0
+}
+
+// A firstPass is the first pass of another one; the others are made later.
+type firstPass struct{ pass }
+
+func (p firstPass) next() bool {
+	p.pass.next()
+	return false
+}
+
+// distribution is that of the gaps, once all passes were made; none of none.
+func (g *gapSample) distribution() Distribution {
+	if g == nil {
+		return Distribution{}
+	}
+	of := func(k reading) Distribution {
+		return newDistribution(g.of[k].Figures(g.percentiles, 1e9), g.percentiles)
+	}
+	d := of(asMeasured)
+	d.Invalid = g.chunks.MergedShare > invalidFrom
+	if g.of[atLeast] != nil {
+		d.Bounds = &Bounds{Share: g.chunks.MergedShare, Low: of(atLeast).quantiles(), High: of(atMost).quantiles(), Exact: of(exactly).quantiles()}
 	}
 	return d
 }
@@ -151,40 +194,28 @@ func (d Distribution) wide() bool {
 	return far(d.Bounds.Low.Median, d.Bounds.High.Median)
 }
 
-// unsure reports whether there is a chunk of r's that is known as an interval.
-func unsure(r *trace.Record) bool {
-	return slices.ContainsFunc(r.Chunks, func(c trace.Chunk) bool { return c.Slack > 0 })
-}
-
-// intervals are values of one an answer, that depend on one or two of its chunks:
-// as measured, at least, at most, and those of them that are exact.
-type intervals struct{ measured, least, most, exact []float64 }
-
-func (v *intervals) add(measured, least, most float64) {
-	v.measured, v.most = append(v.measured, measured), append(v.most, most)
-	v.least = append(v.least, max(0, least))
-	if least == most {
-		v.exact = append(v.exact, measured)
+// bounded is the distribution of values of one an answer that depend on one or two of its chunks: as measured and, where
+// enough of them are no exact values, at least and at most. of are the values of the answers.
+func bounded(of func(func(*head) (float64, bool)) []float64, value func(*head) (measured, least, most float64, ok bool), percentiles []float64) Distribution {
+	exact := 0
+	d := Distribute(of(func(h *head) (float64, bool) {
+		v, least, most, ok := value(h)
+		if ok && least == most {
+			exact++
+		}
+		return v, ok
+	}), percentiles)
+	share := 1 - float64(exact)/float64(max(1, d.N))
+	if d.N > 0 && share > boundedFrom {
+		quantiles := func(one func(*head) (float64, bool)) Quantiles { return Distribute(of(one), percentiles).quantiles() }
+		d.Bounds = &Bounds{
+			Share: share,
+			Low:   quantiles(func(h *head) (float64, bool) { _, v, _, ok := value(h); return max(0, v), ok }),
+			High:  quantiles(func(h *head) (float64, bool) { _, _, v, ok := value(h); return v, ok }),
+			Exact: quantiles(func(h *head) (float64, bool) { v, least, most, ok := value(h); return v, ok && least == most }),
+		}
 	}
-}
-
-// addTTFT adds the time to the first output chunk.
-func (v *intervals) addTTFT(start trace.Instant, r *trace.Record) {
-	if first, _, n := r.Ends(); n > 0 {
-		took := Between(start, first.At)
-		v.add(took, Between(start, earliest(r, first)), took)
-	}
-}
-
-// addTPOT adds the time per output token after the first.
-func (v *intervals) addTPOT(r *trace.Record) {
-	first, last, chunks := r.Ends()
-	streamed := r.Streamed()
-	if streamed < 2 || chunks < 2 {
-		return
-	}
-	tokens := float64(streamed - 1)
-	v.add(Between(first.At, last.At)/tokens, Between(first.At, earliest(r, last))/tokens, Between(earliest(r, first), last.At)/tokens)
+	return d
 }
 
 // earliest is when c may have come at the earliest. What closes an answer comes with
@@ -194,16 +225,6 @@ func earliest(r *trace.Record, c trace.Chunk) trace.Instant {
 		return c.At
 	}
 	return c.Lo()
-}
-
-func (v *intervals) distribution(percentiles []float64) Distribution {
-	d := Distribute(v.measured, percentiles)
-	share := 1 - float64(len(v.exact))/float64(max(1, len(v.measured)))
-	if d.N > 0 && share > boundedFrom {
-		of := func(x []float64) Quantiles { return Distribute(x, percentiles).quantiles() }
-		d.Bounds = &Bounds{Share: share, Low: of(v.least), High: of(v.most), Exact: of(v.exact)}
-	}
-	return d
 }
 
 func (d Distribution) quantiles() Quantiles {

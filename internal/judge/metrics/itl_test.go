@@ -153,8 +153,10 @@ func TestTrueGapsLieWithinTheirBounds(t *testing.T) {
 				t.Fatalf("gap %d of %v, read at %v: %d, bounds %d and %d", i, arrivals, reads, gap, low[i], high[i])
 			}
 		}
-		truly := asMeasured.distribution([]*trace.Record{truth}, []float64{10, 90, 99})
-		got := itl([]*trace.Record{record}, []float64{10, 90, 99})
+		truly := DistributeGaps([]*trace.Record{truth}, []float64{10, 90, 99})
+		sample := newGapSample([]float64{10, 90, 99}, func(*trace.Record) bool { return true })
+		_ = InMemory([]*trace.Record{record}).read(sample)
+		got := sample.distribution()
 		if got.Bounds == nil {
 			return
 		}

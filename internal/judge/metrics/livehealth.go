@@ -17,9 +17,9 @@ type LiveHealth struct {
 	Late    float64       // P99 of Lateness, in seconds
 	E2EL    float64       // median, in seconds
 
-	chunks       Chunks
-	kernel, user int     // answers by the source of their instants
-	starved      []Class // failures for want of what a client needs
+	chunks  Chunks
+	client  clientCount
+	starved []Class // failures for want of what a client needs
 }
 
 // Add adds a request that is done.
@@ -30,13 +30,8 @@ func (g *LiveHealth) Add(r *trace.Record) {
 		}
 		return
 	}
-	g.chunks.count(r)
-	switch r.Stamps {
-	case trace.KernelStamps:
-		g.kernel++
-	case trace.UserStamps:
-		g.user++
-	}
+	g.chunks.join(chunksOf(r))
+	g.client.add(r)
 }
 
 func (g *LiveHealth) ranOut(of trace.Class) {
@@ -63,7 +58,7 @@ func (g *LiveHealth) Doubts() []plan.Message {
 	j := &judgement{
 		Health: Health{
 			Lateness: Distribution{Percentiles: []Percentile{{P: 99, Value: g.Late}}},
-			CPU:      g.Busy(), CPUs: max(1, g.CPUs), Stamps: Stamps{Kernel: g.kernel, User: g.user},
+			CPU:      g.Busy(), CPUs: max(1, g.CPUs), Stamps: g.client.stamps(trace.Client{}),
 		},
 		s: Summary{
 			Run: *g.Run, Duration: g.Elapsed.Seconds(), Chunks: g.chunks,

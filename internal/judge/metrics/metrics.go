@@ -123,45 +123,44 @@ type Latencies struct {
 // Between is the time from t to u in seconds.
 func Between(t, u trace.Instant) float64 { return float64(u-t) / 1e9 }
 
-// tpot is the time per output token after the first; ok is false for a request
-// that has no second token to wait for.
-func tpot(r *trace.Record) (v float64, ok bool) {
-	first, last, chunks := r.Output()
-	streamed := r.Streamed()
-	if streamed < 2 || chunks < 2 {
-		return 0, false
-	}
-	return Between(first, last) / float64(streamed-1), true
-}
-
 // sent and due are the instants from which service and response times run.
-func sent(r *trace.Record) trace.Instant { return r.Sent }
-func due(r *trace.Record) trace.Instant  { return r.Due }
+func sent(h *head) trace.Instant { return h.sent }
+func due(h *head) trace.Instant  { return h.due }
 
-// latencies are taken from the instant that from gives, over the requests that
-// succeeded. TTFT, TPOT and ITL need a stream. What comes after the first token, of which
-// there may be millions, is that of the same requests from another start, if that is known.
-func latencies(records []*trace.Record, stream bool, percentiles []float64, from func(*trace.Record) trace.Instant, known *Latencies) Latencies {
-	var e2el []float64
-	var ttfts, tpots intervals
-	var started []*trace.Record
-	for _, r := range records {
-		start := from(r)
-		if !r.OK() || !start.Happened() {
-			continue
+// latencies are taken from the instant that from gives, over the requests that succeeded, of those that are kept. TTFT,
+// TPOT and ITL need a stream; ITL is that of a sample of the same requests. Where known is not nil, what comes after the
+// first token is as there: that of the same requests from another start.
+func (x *observed) latencies(keep func(*head) bool, from func(*head) trace.Instant, gaps *gapSample, known *Latencies, percentiles []float64) (l Latencies) {
+	of := func(value func(*head) (float64, bool)) []float64 {
+		out := make([]float64, 0, x.heads.answered)
+		for h := range x.heads.all {
+			if !h.ok || !from(h).Happened() || !keep(h) {
+				continue
+			}
+			if v, ok := value(h); ok {
+				out = append(out, v)
+			}
 		}
-		started, e2el = append(started, r), append(e2el, Between(start, r.Done))
-		if stream {
-			ttfts.addTTFT(start, r)
-			tpots.addTPOT(r)
-		}
+		return out
 	}
-	l := Latencies{TTFT: ttfts.distribution(percentiles), E2EL: Distribute(e2el, percentiles)}
-	switch {
-	case known != nil:
+	l.E2EL = Distribute(of(func(h *head) (float64, bool) { return Between(from(h), h.done), true }), percentiles)
+	if !x.run.Plan.Stream {
+		return l
+	}
+	l.TTFT = bounded(of, func(h *head) (measured, least, most float64, ok bool) {
+		took := Between(from(h), h.first)
+		return took, Between(from(h), h.firstLo), took, h.output > 0
+	}, percentiles)
+	if known != nil {
 		l.TPOT, l.ITL = known.TPOT, known.ITL
-	case stream:
-		l.TPOT, l.ITL = tpots.distribution(percentiles), itl(started, percentiles)
+		return l
 	}
+	l.TPOT = bounded(of, func(h *head) (measured, least, most float64, ok bool) {
+		measured, ok = h.tpot(h.first, h.last)
+		least, _ = h.tpot(h.first, h.lastLo)
+		most, _ = h.tpot(h.firstLo, h.last)
+		return measured, least, most, ok
+	}, percentiles)
+	l.ITL = gaps.distribution()
 	return l
 }

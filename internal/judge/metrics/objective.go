@@ -70,11 +70,11 @@ type Judgement struct {
 }
 
 // judgements hold a run to its objectives, by service times. The percentiles of the objectives are among those of s.
-func judgements(t *trace.Trace, objectives []plan.Objective, s *Summary) (all []Judgement) {
+func (x *observed) judgements(objectives []plan.Objective, s *Summary) (all []Judgement) {
 	of := map[string]*Distribution{"ttft": &s.Service.TTFT, "tpot": &s.Service.TPOT, "itl": &s.Service.ITL, "e2el": &s.Service.E2EL}
-	for _, o := range plan.OfRun(objectives) {
+	for i, o := range objectives {
 		goal, d := ObjectiveOf(o), of[o.Metric]
-		j := Judgement{Objective: o, Attainment: goal.Evaluate(t), Value: d.Mean, Known: d.N > 0 && !d.Void && !(d.Invalid && goal.P > 0)}
+		j := Judgement{Objective: o, Attainment: x.attained[i], Value: d.Mean, Known: d.N > 0 && !d.Void && !(d.Invalid && goal.P > 0)}
 		if i := slices.IndexFunc(d.Percentiles, func(q Percentile) bool { return q.P == goal.P }); goal.P > 0 && i >= 0 {
 			j.Value, j.Short = d.Percentiles[i].Value, d.Percentiles[i].Short
 		}
@@ -116,14 +116,19 @@ func (a Attainment) Add(b Attainment) Attainment {
 // failures like others: leave out of the trace what shall not count.
 func (o Objective) Evaluate(t *trace.Trace) (a Attainment) {
 	for _, r := range t.Records {
-		if !r.OK() || !r.Sent.Happened() {
-			a.Failed++
-			a.Of += o.due(r)
-			continue
-		}
-		o.add(&a, r, t.Run.Plan.Stream)
+		o.take(&a, r, t.Run.Plan.Stream)
 	}
 	return a
+}
+
+// take adds a request.
+func (o Objective) take(a *Attainment, r *trace.Record, stream bool) {
+	if !Owns(r) {
+		a.Failed++
+		a.Of += o.due(r)
+		return
+	}
+	o.add(a, r, stream)
 }
 
 // due is how many values a request should have had.
@@ -148,7 +153,7 @@ func (o Objective) add(a *Attainment, r *trace.Record, stream bool) {
 		if !stream {
 			return
 		}
-		for _, gap := range PitotGaps(r) {
+		for _, gap := range EachPitotGap(r) {
 			o.value(a, gap)
 		}
 	}

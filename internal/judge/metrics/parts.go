@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,38 +24,87 @@ type Part struct {
 	Service Latencies `json:"service"`
 }
 
-// tenants are the parts of a run by tenant; nil if requests have none.
-func tenants(records []*trace.Record, s Summary, percentiles []float64) []Part {
-	by := map[string][]*trace.Record{}
-	for _, r := range records {
-		by[r.Tenant] = append(by[r.Tenant], r)
-	}
-	if len(by) == 1 && by[""] != nil {
-		return nil
-	}
-	return parts(by, func(name string) string { return name }, s, percentiles)
+// A part counts some of the requests.
+type part struct {
+	number           int // among the tenants, or the first of some turns
+	sent, ok         int
+	input, output    int // tokens
+	cached, prompted int // of prompts, as far as the server counts them
+	turn             bool
+	name             string
+	heads            heads
+	gaps             *gapSample
 }
 
-// turns are the parts of a run by place in a conversation: the first four by
-// themselves, then as many together as there were before. nil if there are no
-// conversations.
-func turns(records []*trace.Record, s Summary, percentiles []float64) []Part {
-	by := map[int][]*trace.Record{}
-	for _, r := range records {
-		if r.Session != "" {
-			first, _ := group(r.Turn)
-			by[first] = append(by[first], r)
+func (p *part) add(r *trace.Record) {
+	if p.sent++; !r.OK() {
+		return
+	}
+	u := r.Credible()
+	p.ok++
+	p.input, p.output = p.input+PromptTokens(r), p.output+r.OutputTokens
+	p.cached, p.prompted = p.cached+u.Cached, p.prompted+u.Prompt
+}
+
+// part counts a record with its tenant, and with the requests of the same place in a conversation: the first four by
+// themselves, then as many together as there were before.
+func (x *observed) part(r *trace.Record) (tenant int) {
+	of := x.tenants[r.Tenant]
+	if of == nil {
+		of = &part{number: len(x.tenants), name: r.Tenant}
+		x.tenants[r.Tenant] = of
+	}
+	of.add(r)
+	if r.Session == "" {
+		return of.number
+	}
+	first, last := group(r.Turn)
+	turn := x.turns[first]
+	if turn == nil {
+		turn = &part{number: first, turn: true, name: fmt.Sprint(first + 1)}
+		if last > first {
+			turn.name = fmt.Sprintf("%d–%d", first+1, last+1)
+		}
+		x.turns[first] = turn
+	}
+	turn.add(r)
+	return of.number
+}
+
+// partsAtOnce is how many parts are summed up together: the gaps of each take some megabytes.
+const partsAtOnce = 64
+
+// partsOf are the parts of the run by tenant and by turn, in order. There are none by tenant if requests have none, and none by
+// turn without conversations of several.
+func (x *observed) partsOf(percentiles []float64) (all []*part) {
+	if len(x.tenants) > 1 || x.tenants[""] == nil {
+		for _, name := range slices.Sorted(maps.Keys(x.tenants)) {
+			p := x.tenants[name]
+			p.gaps = newGapSample(percentiles, func(r *trace.Record) bool { return Owns(r) && r.Tenant == name })
+			all = append(all, p)
 		}
 	}
-	if _, only := by[0]; len(by) == 0 || len(by) == 1 && only {
-		return nil
-	}
-	return parts(by, func(turn int) string {
-		if first, last := group(turn); last > first {
-			return fmt.Sprintf("%d–%d", first+1, last+1)
+	if len(x.turns) > 1 || len(x.turns) == 1 && x.turns[0] == nil {
+		for _, first := range slices.Sorted(maps.Keys(x.turns)) {
+			p := x.turns[first]
+			p.gaps = newGapSample(percentiles, func(r *trace.Record) bool {
+				of, _ := group(r.Turn)
+				return Owns(r) && r.Session != "" && of == first
+			})
+			all = append(all, p)
 		}
-		return fmt.Sprint(turn + 1)
-	}, s, percentiles)
+	}
+	return all
+}
+
+// gapsOfParts are the passes that the parts of a run with streams take.
+func (x *observed) gapsOfParts(some []*part) (all []pass) {
+	for _, p := range some {
+		if x.run.Plan.Stream {
+			all = append(all, p.gaps)
+		}
+	}
+	return all
 }
 
 // group is the first and the last of the turns that are counted together with turn n;
@@ -72,26 +120,49 @@ func group(n int) (first, last int) {
 	return first, last
 }
 
-// parts are the groups of a run's requests, in the order of what they are grouped by.
-func parts[K cmp.Ordered](by map[K][]*trace.Record, name func(K) string, s Summary, percentiles []float64) (out []Part) {
-	for _, key := range slices.Sorted(maps.Keys(by)) {
-		records := by[key]
-		requests, tokens := countRequests(0, records), countTokens(records)
-		p := Part{Name: name(key), Sent: requests.Sent, OK: requests.OK, Failed: requests.Failed}
-		p.Rate, p.Output = over(requests.OK, s.Duration), over(tokens.Output, s.Duration)
-		p.Prompt = over(tokens.Input, float64(requests.OK))
-		cached, counted := 0, 0
-		for _, r := range records {
-			if r.OK() {
-				u := r.Credible()
-				cached, counted = cached+u.Cached, counted+u.Prompt
+// summarizeParts adds the parts of the run to a summary. The passes of the first ones were made.
+func (x *observed) summarizeParts(s *Summary, parts []*part, percentiles []float64) error {
+	for i, some := range slices.Collect(slices.Chunk(parts, partsAtOnce)) {
+		if i > 0 {
+			if err := x.records.read(x.gapsOfParts(some)...); err != nil {
+				return err
 			}
 		}
-		p.Cached = over(cached, float64(counted))
-		p.Service = latencies(records, s.Run.Plan.Stream, percentiles, sent, nil)
-		out = append(out, p)
+		x.divide(some)
+		for _, p := range some {
+			own := observed{run: x.run, heads: p.heads}
+			out := Part{Name: p.name, Sent: p.sent, OK: p.ok, Failed: p.sent - p.ok}
+			out.Rate, out.Output = over(p.ok, s.Duration), over(p.output, s.Duration)
+			out.Prompt, out.Cached = over(p.input, float64(p.ok)), over(p.cached, float64(p.prompted))
+			out.Service = own.latencies(func(*head) bool { return true }, sent, p.gaps, nil, percentiles)
+			if p.heads = (heads{}); p.turn {
+				s.Turns = append(s.Turns, out)
+			} else {
+				s.Tenants = append(s.Tenants, out)
+			}
+		}
 	}
-	return out
+	return nil
+}
+
+// divide gives parts their heads.
+func (x *observed) divide(some []*part) {
+	tenants, turns := map[int]*part{}, map[int]*part{}
+	for _, p := range some {
+		if p.turn {
+			turns[p.number] = p
+		} else {
+			tenants[p.number] = p
+		}
+	}
+	for h := range x.heads.all {
+		if p := tenants[h.tenant]; p != nil {
+			p.heads.add(*h)
+		}
+		if first, _ := group(h.turn); h.inSession && turns[first] != nil {
+			turns[first].heads.add(*h)
+		}
+	}
 }
 
 // over is a number by something, 0 by nothing.

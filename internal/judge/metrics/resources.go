@@ -10,12 +10,12 @@ import (
 )
 
 // resourcesOf is what a run used, from its start to its last answer; nil without telemetry.
-func resourcesOf(t *trace.Trace, s Summary) *resources.Resources {
+func resourcesOf(t *trace.Trace, end trace.Instant, s Summary) *resources.Resources {
 	idle := telemetry.Window{}
 	if t.Run.Idle != nil {
 		idle = *t.Run.Idle
 	}
-	whole := telemetry.Window{To: time.Duration(Duration(t))}
+	whole := telemetry.Window{To: time.Duration(end)}
 	return resources.Summarize(t.Telemetry, whole, idle, s.Tokens.Output, s.Requests.OK)
 }
 

@@ -28,8 +28,36 @@ type ServerCounts struct {
 	Dropped plan.Message `json:"dropped,omitzero"`
 }
 
+// A finishedCount counts the requests that a server must have finished, and those that it can
+// have. A text to be embedded is one of its own, and so is each of n answers.
+type finishedCount struct {
+	least, most float64
+	each        float64 // answers that a request asks for
+}
+
+// newFinishedCount has the probes of a run.
+func newFinishedCount(run *trace.Run) (c finishedCount) {
+	c.each = answers(run.Plan.Spec)
+	for _, r := range run.Probes {
+		c.add(r)
+	}
+	return c
+}
+
+func (c *finishedCount) add(r *trace.Record) {
+	if r.OK() {
+		c.least++
+	}
+	c.most += max(float64(r.Inputs), c.each)
+	if r.Resent {
+		c.most += c.each
+	}
+}
+
+func (x *observed) server() *ServerCounts { return x.finished.server(x.run) }
+
 // server reads counter differences; nil without any of those it knows.
-func server(run *trace.Run, records []*trace.Record) *ServerCounts {
+func (c finishedCount) server(run *trace.Run) *ServerCounts {
 	s := vLLM(run.ServerCounters)
 	if s == nil {
 		s = llamaCpp(run.ServerCounters)
@@ -40,7 +68,7 @@ func server(run *trace.Run, records []*trace.Record) *ServerCounts {
 	if s == nil {
 		return nil
 	}
-	if why := doubtful(run, records); !why.IsZero() {
+	if why := c.doubtful(run); !why.IsZero() {
 		return &ServerCounts{Dropped: why}
 	}
 	return s
@@ -85,7 +113,7 @@ func briefly(name string) string {
 
 // doubtful says why the counters are not those of one server over this run: one fell,
 // or they count requests that were not sent, or fewer than were answered.
-func doubtful(run *trace.Run, records []*trace.Record) plan.Message {
+func (c finishedCount) doubtful(run *trace.Run) plan.Message {
 	for _, series := range slices.Sorted(maps.Keys(run.ServerCounters)) {
 		if v := run.ServerCounters[series]; v < -roundOff {
 			return plan.Msg("counters.fell", "counter", briefly(series), "by", -v)
@@ -95,13 +123,12 @@ func doubtful(run *trace.Run, records []*trace.Record) plan.Message {
 	if !ok || run.Kind != trace.Measured || !run.End.Happened() {
 		return plan.Message{}
 	}
-	least, most := expected(run, records)
-	slack := max(countSlack, countShare*most)
+	slack := max(countSlack, countShare*c.most)
 	switch {
-	case counted > most+slack:
-		return plan.Msg("counters.more", "counted", counted, "sent", most)
-	case counted < least-slack:
-		return plan.Msg("counters.fewer", "counted", counted, "answered", least)
+	case counted > c.most+slack:
+		return plan.Msg("counters.more", "counted", counted, "sent", c.most)
+	case counted < c.least-slack:
+		return plan.Msg("counters.fewer", "counted", counted, "answered", c.least)
 	}
 	return plan.Message{}
 }
@@ -114,22 +141,6 @@ func finished(counters map[string]float64) (n float64, ok bool) {
 		}
 	}
 	return n, ok
-}
-
-// expected are the requests that a server must have finished, and those that it can
-// have. A text to be embedded is one of its own, and so is each of n answers.
-func expected(run *trace.Run, records []*trace.Record) (least, most float64) {
-	each := answers(run.Plan.Spec)
-	for _, r := range slices.Concat(records, run.Probes) {
-		if r.OK() {
-			least++
-		}
-		most += max(float64(r.Inputs), each)
-		if r.Resent {
-			most += each
-		}
-	}
-	return least, most
 }
 
 // answers is how many a request asks for, by its field n.

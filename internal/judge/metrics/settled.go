@@ -30,8 +30,8 @@ func Unsettled(t *trace.Trace) plan.Message {
 	if !paced(t.Run.Plan) {
 		return plan.Message{}
 	}
-	records := InOrder(t.Records)
-	return unsettled(records, windowOf(t, records).Why)
+	x, _ := observe(t, InMemory(t.Records), Options{}, false, false)
+	return x.unsettled(x.window().Why)
 }
 
 // MostUnsettled is why at least half of some runs do not show what their rate does, by Unsettled of
@@ -60,25 +60,24 @@ func paced(p trace.Load) bool {
 	return !p.Ramp && (p.Rate > 0 || p.Spec != nil && p.Spec.Rate() > 0)
 }
 
-func unsettled(records []*trace.Record, why plan.Message) plan.Message {
+func (x *observed) unsettled(why plan.Message) plan.Message {
 	if QueueGrows(why) {
 		return why
 	}
 	took, answers := 0.0, 0
-	for _, r := range records {
-		if r.OK() {
-			took, answers = took+Between(r.Released, r.Done), answers+1
+	for h := range x.heads.all {
+		if h.ok {
+			took, answers = took+Between(h.released, h.done), answers+1
 		}
 	}
 	took = over(1, float64(answers)) * took
-	if early, late := waitHalves(records); answers > 0 && late > took && late > early*(1+2*steadyDrift) {
+	if early, late := x.waitHalves(); answers > 0 && late > took && late > early*(1+2*steadyDrift) {
 		return plan.Msg(steadyWaiting, "early", early, "late", late)
 	}
 	if why.IsZero() {
 		return why
 	}
-	first, last, _ := span(records, func(r *trace.Record) trace.Instant { return r.Released })
-	if sent := Between(first, last); answers > 0 && (why.Code == steadyShort || sent < steadyLength*took) {
+	if sent := Between(x.released.first, x.released.last); answers > 0 && (why.Code == steadyShort || sent < steadyLength*took) {
 		return plan.Msg(tooShort, "length", roughly(sent), "took", roughly(took), "needs", lastingFor(took))
 	}
 	return plan.Message{}
@@ -86,16 +85,17 @@ func unsettled(records []*trace.Record, why plan.Message) plan.Message {
 
 // waitHalves is how long the first and the second half of the requests waited to be sent, on
 // average: with a limit of those in flight the queue stands in the client.
-func waitHalves(records []*trace.Record) (early, late float64) {
-	half := len(records) / 2
-	for i, r := range records {
-		switch wait := Between(r.Due, r.Released); {
-		case !r.Released.Happened() || r.Turn > 0:
+func (x *observed) waitHalves() (early, late float64) {
+	half, i := x.heads.n/2, 0
+	for h := range x.heads.all {
+		switch wait := Between(h.due, h.released); {
+		case !h.released.Happened() || h.turn > 0:
 		case i < half:
 			early += wait / float64(half)
 		default:
-			late += wait / float64(len(records)-half)
+			late += wait / float64(x.heads.n-half)
 		}
+		i++
 	}
 	return early, late
 }
@@ -121,16 +121,16 @@ func lastingFor(took float64) time.Duration {
 // Settle is what counts of a run: the requests of its steady state, failures among them, or all of
 // a run without one. Why is that of Unsettled.
 func Settle(t *trace.Trace) (counted *trace.Trace, why plan.Message) {
-	records := InOrder(t.Records)
-	w := windowOf(t, records)
+	x, _ := observe(t, InMemory(t.Records), Options{}, false, false)
+	w := x.window()
 	if paced(t.Run.Plan) {
-		why = unsettled(records, w.Why)
+		why = x.unsettled(w.Why)
 	}
 	if !w.Found() {
 		return t, why
 	}
 	out := &trace.Trace{Run: t.Run}
-	for _, r := range records {
+	for _, r := range InOrder(t.Records) {
 		if r.Released >= w.from {
 			out.Records = append(out.Records, r)
 		}
@@ -146,14 +146,21 @@ func SettledFigures(t *trace.Trace) []trace.ReportedFigure {
 }
 
 // settle replaces the figures of the run by those of the steady state.
-func (s *Summary) settle(w window) {
+func (x *observed) settle(s *Summary, w window) {
 	if !w.Found() {
 		return
 	}
 	s.useSteady()
-	if s.Goodput != nil {
-		s.Goodput = goodput(w.records, s.Goodput.Objectives, s.Steady.To-s.Steady.From)
+	if s.Goodput == nil {
+		return
 	}
+	met := 0
+	for h := range x.heads.all {
+		if w.has(h) && h.meets(x.objectives) {
+			met++
+		}
+	}
+	s.Goodput = newGoodput(x.objectives, met, w.Requests, s.Steady.To-s.Steady.From)
 }
 
 // SteadyFigures are the figures of the steady state of a summary that has one, goodput excepted.

@@ -60,6 +60,7 @@ const (
 type arrivals struct {
 	width   trace.Instant // 0: stallWindow
 	windows []arrived
+	latest  int // the window of the last one: the next one is mostly in it
 }
 
 type arrived struct{ first, last trace.Instant }
@@ -90,6 +91,10 @@ func (a *arrivals) at(at trace.Instant) {
 	if at <= 0 {
 		return
 	}
+	if w := trace.Instant(a.latest) * a.width; at >= w && at < w+a.width && a.latest < len(a.windows) {
+		a.windows[a.latest].join(arrived{at, at})
+		return
+	}
 	if a.width == 0 {
 		a.width = trace.Instant(stallWindow)
 	}
@@ -99,7 +104,8 @@ func (a *arrivals) at(at trace.Instant) {
 	if more := int(at/a.width) + 1 - len(a.windows); more > 0 {
 		a.windows = append(a.windows, make([]arrived, more)...)
 	}
-	a.windows[at/a.width].join(arrived{at, at})
+	a.latest = int(at / a.width)
+	a.windows[a.latest].join(arrived{at, at})
 }
 
 // halve makes windows twice as wide.

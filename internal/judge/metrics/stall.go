@@ -96,20 +96,29 @@ func (f *StallFinder) Bursts(streams iter.Seq[Stream]) []Stall {
 // rounded is an instant as streams have it, so that what was at the same instant stays so.
 func (f *StallFinder) rounded(t trace.Instant) trace.Instant { return t - t%max(1, f.Grid) }
 
-// stallsOf puts records into a finder, and returns their streams for its second pass.
-func stallsOf(records []*trace.Record) (*StallFinder, iter.Seq[Stream]) {
-	f := new(StallFinder)
-	for _, r := range records {
-		f.Add(r)
-	}
-	return f, func(yield func(Stream) bool) {
-		for _, r := range records {
-			first, _, _ := r.Output()
-			if !yield(Stream{r.Released, first, r.Done}) {
-				return
-			}
+// streams are those of the run, for the second pass of a finder.
+func (x *observed) streams(yield func(Stream) bool) {
+	for h := range x.heads.all {
+		if !yield(Stream{h.released, h.first, h.done}) {
+			return
 		}
 	}
+}
+
+// A stallPass has a finder take all records.
+type stallPass struct{ *StallFinder }
+
+func (p stallPass) add(r *trace.Record) { p.Add(r) }
+func (p stallPass) next() bool          { return false }
+
+// bursts replaces the stalls of a run with answers that were held back.
+func (x *observed) bursts(s *Summary) (err error) {
+	if x.stalls == nil {
+		x.stalls = new(StallFinder)
+		err = x.records.read(stallPass{x.stalls})
+	}
+	s.Stalls, s.Unstalled = x.stalls.Bursts(x.streams), nil
+	return err
 }
 
 func seconds(s float64) trace.Instant { return trace.Instant(s * 1e9) }
@@ -317,7 +326,7 @@ type outage struct {
 }
 
 // outages are the stalls, and the standstills after the first wave in other times, in order.
-func (w window) outages(stalls []Stall) (out []outage) {
+func (w *window) outages(stalls []Stall) (out []outage) {
 	if len(stalls) > 0 {
 		natural := w.waits.natural()
 		for _, s := range stalls {
@@ -336,51 +345,65 @@ func (w window) outages(stalls []Stall) (out []outage) {
 }
 
 // natural reports whether the prompts that waited in a time may have been computed in it.
-func (u stillness) natural() func(from, to float64) bool {
-	if !u.known {
+func (u *stillness) natural() func(from, to float64) bool {
+	if u.load(); !u.known {
 		return func(float64, float64) bool { return true }
 	}
-	ended := slices.SortedFunc(slices.Values(u.all), func(a, b wait) int { return cmp.Compare(a.to, b.to) })
-	sums := func(all []wait) []float64 { // of the first i
-		out := make([]float64, len(all)+1)
-		for i, w := range all {
-			out[i+1] = out[i] + u.each*u.times(w)
-		}
-		return out
+	type sum struct { // of what the first waits cost
+		at   trace.Instant
+		cost float64
 	}
-	began, done := sums(u.all), sums(ended)
+	ended, began := make([]sum, len(u.all)+1), make([]float64, len(u.all)+1)
+	for i, w := range u.all {
+		cost := u.each * u.times(w)
+		ended[i+1], began[i+1] = sum{w.to, cost}, began[i]+cost
+	}
+	slices.SortFunc(ended[1:], func(a, b sum) int { return cmp.Compare(a.at, b.at) })
+	for i := range u.all {
+		ended[i+1].cost += ended[i].cost
+	}
 	return func(from, to float64) bool {
 		i, _ := slices.BinarySearchFunc(u.all, to, func(w wait, at float64) int { return cmp.Compare(w.from.Seconds(), at) })
-		j := sort.Search(len(ended), func(j int) bool { return ended[j].to.Seconds() > from })
-		return to-from <= standstillTimes*(began[i]-done[j])
+		j := sort.Search(len(u.all), func(j int) bool { return ended[j+1].at.Seconds() > from })
+		return to-from <= standstillTimes*(began[i]-ended[j].cost)
 	}
 }
 
-// unstalled leaves out the requests in flight during outages; nil without any.
-func unstalled(records []*trace.Record, outages []outage, duration float64, stream bool, percentiles []float64) *Unstalled {
+// unstalled finds the stalls, and adds the figures without the requests that were in flight during outages.
+func (x *observed) unstalled(s *Summary, w *window, percentiles []float64) error {
+	if x.stalls != nil {
+		s.Stalls = x.stalls.Stalls(x.streams, s.Service.ITL.Median)
+	}
+	outages := w.outages(s.Stalls)
 	if len(outages) == 0 {
 		return nil
 	}
-	var others []*trace.Record
-	for _, r := range records {
-		if !r.Released.Happened() || !within(outages, r.Released, r.Done) {
-			others = append(others, r)
+	touches := func(released, done trace.Instant) bool { return released.Happened() && within(outages, released, done) }
+	var gaps *gapSample
+	if x.run.Plan.Stream {
+		gaps = newGapSample(percentiles, func(r *trace.Record) bool { return Owns(r) && !touches(r.Released, r.Done) })
+		if err := x.records.read(gaps); err != nil {
+			return err
 		}
 	}
-	u := &Unstalled{Touched: len(records) - len(others), Service: latencies(others, stream, percentiles, sent, nil)}
-	chance := slices.DeleteFunc(outages, func(o outage) bool { return o.natural })
+	u := &Unstalled{Service: x.latencies(func(h *head) bool { return !touches(h.released, h.done) }, sent, gaps, nil, percentiles)}
+	chance := slices.DeleteFunc(slices.Clone(outages), func(o outage) bool { return o.natural })
 	silent, outside := 0.0, 0
 	for _, o := range chance {
 		u.Chance.Length += o.share * (o.to - o.from)
 		silent += o.to - o.from
 	}
-	for _, r := range records {
-		if r.OK() && !within(chance, r.Done, r.Done) {
+	for h := range x.heads.all {
+		if touches(h.released, h.done) {
+			u.Touched++
+		}
+		if h.ok && !within(chance, h.done, h.done) {
 			outside++
 		}
 	}
-	u.Chance.Times, u.Chance.Share, u.Chance.Rate = len(chance), over(1, duration)*u.Chance.Length, over(outside, duration-silent)
-	return u
+	u.Chance.Times, u.Chance.Share, u.Chance.Rate = len(chance), over(1, s.Duration)*u.Chance.Length, over(outside, s.Duration-silent)
+	s.Unstalled = u
+	return nil
 }
 
 // within reports whether one of the outages, which are sorted, was between two instants.

@@ -66,19 +66,24 @@ func (w wait) released() trace.Instant { return w.from }
 func (w wait) begun() trace.Instant    { return w.to }
 func (w wait) ended() trace.Instant    { return w.done }
 
-// waitsOf are those of the requests that were released, in order of that.
-func waitsOf(records []*trace.Record, stream bool) (all []wait) {
-	for _, r := range records {
-		if !r.Released.Happened() || r.Done < r.Released {
-			continue
+// waitOf is that of a request; false of one that was not released, or has no end.
+func waitOf(h *head) (w wait, ok bool) {
+	if !h.released.Happened() || h.done < h.released {
+		return w, false
+	}
+	w = wait{from: h.released, sent: max(h.released, h.sent), to: h.done, done: h.done, size: float64(h.size), judged: h.ok && h.turn == 0}
+	if h.begun >= w.from {
+		w.to = h.begun
+	}
+	return w, true
+}
+
+// allWaits are those of the run, in the order of their release.
+func (x *observed) allWaits() (all []wait) {
+	for h := range x.heads.all {
+		if w, ok := waitOf(h); ok {
+			all = append(all, w)
 		}
-		w := wait{from: r.Released, sent: max(r.Released, r.Sent), to: r.Done, done: r.Done, judged: r.OK() && r.Turn == 0}
-		if w.size = float64(max(1, r.PromptTokens-max(0, r.Usage.Cached))); !stream {
-			w.size += float64(max(0, r.OutputTokens))
-		} else if at := begun(r); at >= w.from {
-			w.to = at
-		}
-		all = append(all, w)
 	}
 	slices.SortStableFunc(all, func(a, b wait) int { return cmp.Compare(a.from, b.from) })
 	return all
@@ -142,22 +147,49 @@ func before(sorted []trace.Instant, t trace.Instant) int {
 	return i
 }
 
-// A stillness is the waits of a run, and those that are usual.
+// A stillness is the waits of a run, and those that are usual, as soon as somebody asks.
 type stillness struct {
-	all  []wait
+	x    *observed     // nil: waits say nothing
 	full trace.Instant // when the load had built up
+
+	loaded bool
+	all    []wait
 	usualWaits
 	known bool // they can be judged
 }
 
-func stillnessOf(t *trace.Trace, records []*trace.Record, full trace.Instant) (s stillness) {
-	p := t.Run.Plan
-	if !p.Stream && !p.Silent() || t.Run.Origin != nil && t.Run.Origin.Detail == trace.Undated || cacheHelps(t, records) {
-		return s
+func (x *observed) stillness(full trace.Instant) (s stillness) {
+	undated := x.run.Origin != nil && x.run.Origin.Detail == trace.Undated
+	if x.came != nil && !undated && !x.cacheHelps() {
+		s.x, s.full = x, full
 	}
-	s.all, s.full = waitsOf(records, p.Stream), full
-	s.usualWaits, s.known = usual(s.all, full, p.Concurrency > 0 && !scheduled(p, records))
 	return s
+}
+
+// load makes the waits.
+func (u *stillness) load() {
+	if u.x == nil || u.loaded {
+		return
+	}
+	u.loaded, u.all = true, u.x.allWaits()
+	u.usualWaits, u.known = usual(u.all, u.full, u.x.run.Plan.Concurrency > 0 && !u.x.scheduled())
+}
+
+// possible reports whether a request waited, or nothing came, for as long as a standstill takes.
+func (u *stillness) possible() bool {
+	if u.x == nil || u.x.waiting.n == 0 {
+		return false
+	}
+	u.x.came.at(max(1, u.x.waiting.first))
+	if len(u.x.came.silences(standstillLength.Seconds())) > 0 {
+		return true
+	}
+	for h := range u.x.heads.all {
+		if w, ok := waitOf(h); ok && w.judged && w.seconds() > standstillLength.Seconds() {
+			return true
+		}
+	}
+	return false
 }
 
 // standstills finds them, in order. The first wave are the requests that were released up to
@@ -167,16 +199,19 @@ func stillnessOf(t *trace.Trace, records []*trace.Record, full trace.Instant) (s
 //	              │──── waits ────│││   │─││││  │─││││
 //	              │─│││││  │─│││││  │─│││││  │─│││││
 //	              ├─ standstill ──┤     of 2 of 3 requests
-func (u stillness) standstills(t *trace.Trace, records []*trace.Record) (out []Standstill) {
-	if !u.known {
+func (u *stillness) standstills() (out []Standstill) {
+	if !u.possible() {
+		return nil
+	}
+	if u.load(); !u.known {
 		return nil
 	}
 	found := u.firstWave()
-	if t.Run.Plan.Concurrency > 0 {
+	if u.x.run.Plan.Concurrency > 0 {
 		found = append(found, u.together(u.all)...)
 	}
 	last := u.all[len(u.all)-1].from.Seconds() // then the load drains, and the slowest remain
-	if found = append(found, u.silences(u.all, records)...); len(found) == 0 {
+	if found = append(found, u.silences()...); len(found) == 0 {
 		return nil
 	}
 	natural := u.natural()
@@ -190,7 +225,7 @@ func (u stillness) standstills(t *trace.Trace, records []*trace.Record) (out []S
 		case !s.First && natural(s.From, s.To):
 			continue
 		case s.First:
-			s.Harm = s.harm(u.all, Duration(t).Seconds())
+			s.Harm = s.harm(u.all, u.x.duration().Seconds())
 		}
 		out = append(out, s)
 	}
@@ -200,16 +235,15 @@ func (u stillness) standstills(t *trace.Trace, records []*trace.Record) (out []S
 
 // cacheHelps reports whether prompts were found in the server's cache so often that later
 // requests are faster by that, where it is not known of which requests that is.
-func cacheHelps(t *trace.Trace, records []*trace.Record) bool {
-	s := server(&t.Run, records)
-	known := slices.ContainsFunc(records, func(r *trace.Record) bool { return r.Usage.Cached > 0 })
-	return s != nil && !known && float64(s.PrefixHit) > cachedMost*float64(s.PrefixQueried)
+func (x *observed) cacheHelps() bool {
+	s := x.server()
+	return s != nil && !x.cache.some && float64(s.PrefixHit) > cachedMost*float64(s.PrefixQueried)
 }
 
 // firstWave is the standstill of at least a quarter of the requests released up to full, of as
 // many as are no few, or of few that are the first of the run by no chance. In a closed loop
 // those that take their places, and stand still as well, belong to it.
-func (u stillness) firstWave() []Standstill {
+func (u *stillness) firstWave() []Standstill {
 	n := slices.IndexFunc(u.all, func(w wait) bool { return w.from > u.full })
 	wave, limit := u.all[:n], u.limit(n, standstillFew)
 	still := u.still(wave, limit)
@@ -240,7 +274,7 @@ func (u stillness) firstWave() []Standstill {
 // early reports whether the waits of a run that are longer than a limit are among the first of
 // it, beginning in a first wave of n, by no chance: any order of the requests would be as likely
 // as another, and no other wait is a third as long.
-func (u stillness) early(n int, limit float64) bool {
+func (u *stillness) early(n int, limit float64) bool {
 	judged, slow, prefix, first := 0, 0, 0, false // prefix: judged ones up to the last slow one, and all of the wave
 	shortest, other := math.Inf(1), 0.0
 	for i, w := range u.all {
@@ -305,9 +339,13 @@ func (u usualWaits) together(all []wait) (out []Standstill) {
 
 // silences finds the times in which nothing came for any request though some waited, and no
 // stream had begun. Between those a server may be idle.
-func (u usualWaits) silences(all []wait, records []*trace.Record) (out []Standstill) {
-	came, froms, tos, ends := came(all, records), sortedWaits(all, wait.released), sortedWaits(all, wait.begun), sortedWaits(all, wait.ended)
-	for _, gap := range came.silences(standstillLength.Seconds()) {
+func (u *stillness) silences() (out []Standstill) {
+	gaps := u.x.came.silences(standstillLength.Seconds())
+	if len(gaps) == 0 {
+		return nil
+	}
+	froms, tos, ends := sortedWaits(u.all, wait.released), sortedWaits(u.all, wait.begun), sortedWaits(u.all, wait.ended)
+	for _, gap := range gaps {
 		next, over := upTo(froms, gap[0]), upTo(ends, gap[0])
 		if upTo(tos, gap[0]) > over {
 			continue // streams have begun: that is a Stall
@@ -322,7 +360,7 @@ func (u usualWaits) silences(all []wait, records []*trace.Record) (out []Standst
 		if most <= 0 || Between(from, gap[1]) <= limit {
 			continue
 		}
-		since, times := u.waiting(all, gap[1])
+		since, times := u.waiting(u.all, gap[1])
 		if from = max(from, since); Between(from, gap[1]) > limit*times {
 			out = append(out, Standstill{From: from.Seconds(), To: gap[1].Seconds(), Requests: most, Of: most})
 		}
@@ -343,21 +381,6 @@ func (u usualWaits) waiting(all []wait, at trace.Instant) (since trace.Instant, 
 		times = math.Inf(1)
 	}
 	return since, times
-}
-
-// came is when output came, or answers ended. A head without output is none: servers send it
-// before they begin.
-func came(all []wait, records []*trace.Record) (a arrivals) {
-	a.at(max(1, all[0].from))
-	for _, r := range records {
-		a.at(r.Done)
-		for _, c := range r.Chunks {
-			if c.Kind.Output() && c.At <= r.Done {
-				a.at(c.At)
-			}
-		}
-	}
-	return a
 }
 
 // sortedWaits are instants of all waits, sorted.

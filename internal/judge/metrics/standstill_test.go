@@ -286,8 +286,9 @@ func TestStandstillsAreNoted(t *testing.T) {
 
 func BenchmarkStandstills(b *testing.B) {
 	tr := loop(64, 20_000, some(0, 64, 3050))
-	records := InOrder(tr.Records)
+	x, _ := observe(tr, InMemory(tr.Records), Options{}, false, false)
 	for b.Loop() {
-		stillnessOf(tr, records, trace.Instant(time.Millisecond)).standstills(tr, records)
+		s := x.stillness(trace.Instant(time.Millisecond))
+		s.standstills()
 	}
 }

@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -46,102 +45,99 @@ const (
 	steadySigmas   = 3                     // and beyond what chance explains
 )
 
-// figures are those of the window, if it is a steady state.
-func (w window) figures(t *trace.Trace, records []*trace.Record, percentiles []float64) Steady {
-	s := w.Steady
-	if s.Found() {
-		s.Level = meanBetween(w.steps, w.from, w.to)
-		s.Completed, s.Output = flow(records, w.from, w.to)
-		s.Service = latencies(w.records, t.Run.Plan.Stream, percentiles, sent, nil)
-		s.intervals(w, t.Run.Plan.Stream)
-	}
-	return s
+// steady adds the figures of the window, which is a steady state, to a summary.
+func (x *observed) steady(s *Summary, w *window, gaps *gapSample, out *flowCount, percentiles []float64) {
+	of := &s.Steady
+	of.Level = x.flight().mean(w.from, w.to)
+	of.Completed, of.Output = out.rates()
+	of.Service = x.latencies(w.has, sent, gaps, nil, percentiles)
+	x.intervals(of, w)
 }
 
 // A window is a steady state without its figures.
 type window struct {
 	Steady
 	from, to trace.Instant
-	steps    []step
-	records  []*trace.Record
 	waits    stillness
 	still    []Standstill
 }
 
-func windowOf(t *trace.Trace, records []*trace.Record) (w window) {
-	first, last, _ := span(records, func(r *trace.Record) trace.Instant { return r.Released })
-	if t.Run.Plan.Ramp {
-		w.Why, w.waits = plan.Msg("steady.ramp"), stillnessOf(t, records, first)
-		w.still = w.waits.standstills(t, records)
+// has reports whether a request belongs to the window.
+func (w *window) has(h *head) bool { return h.released >= w.from && h.ok }
+
+// window finds the steady state of the run.
+func (x *observed) window() (w window) {
+	first, last := x.released.first, x.released.last
+	if x.run.Plan.Ramp {
+		w.Why, w.waits = plan.Msg("steady.ramp"), x.stillness(first)
+		w.still = w.waits.standstills()
 		return w
 	}
-	w.steps = inFlight(records)
 	if last.Sub(first) < atOnce {
 		w.Why = plan.Msg("steady.at-once")
 		return w
 	}
-	level := medianBetween(w.steps, first, last)
-	full := reaches(w.steps, level, first)
-	w.waits, w.to = stillnessOf(t, records, full), last
-	w.still = w.waits.standstills(t, records)
-	from, cold := waveBegun(records, full, t.Run.Plan.Stream), false
+	level := x.flight().median(first, last)
+	full := x.flight().reaches(level, first)
+	w.waits, w.to = x.stillness(full), last
+	w.still = w.waits.standstills()
+	from, cold := x.waveBegun(full), false
 	for _, s := range w.still {
 		if s.First {
 			from, cold = max(from, seconds(s.To)), true
 		}
 	}
 	if cold { // what piled up in the meantime is no steady load
-		from = returns(w.steps, level, from)
+		from = x.flight().returns(level, from)
 	}
-	if w.open(records, from); !w.Found() && !cold {
-		w.open(records, full)
+	if w.open(x, from); !w.Found() && !cold {
+		w.open(x, full)
 	}
 	return w
 }
 
 // open makes the window begin at an instant, and says whether it is a steady state.
-func (w *window) open(records []*trace.Record, from trace.Instant) {
-	w.from, w.records = from, nil
+func (w *window) open(x *observed, from trace.Instant) {
+	w.from = from
 	w.From, w.To = w.from.Seconds(), w.to.Seconds()
-	for _, r := range records {
-		if r.Released >= w.from && r.OK() {
-			w.records = append(w.records, r)
+	n := 0
+	for h := range x.heads.all {
+		if w.has(h) {
+			n++
 		}
 	}
-	if w.Why = unsteady(w.steps, w.records, w.from, w.to); w.Why.IsZero() {
-		w.Requests = len(w.records)
+	if w.Why = x.unsteady(w, n); w.Why.IsZero() {
+		w.Requests = n
 	}
 }
 
 // waveBegun is when the answers to all requests that were in flight at an instant were under
 // way.
-func waveBegun(records []*trace.Record, at trace.Instant, stream bool) trace.Instant {
+func (x *observed) waveBegun(at trace.Instant) trace.Instant {
 	last := at
-	for _, r := range records {
-		if r.OK() && r.Released.Happened() && r.Released <= at && r.Done > at {
-			if stream {
-				last = max(last, begun(r))
-			} else {
-				last = max(last, r.Done)
-			}
+	for h := range x.heads.all {
+		if h.ok && h.released.Happened() && h.released <= at && h.done > at {
+			last = max(last, h.begun) // without a stream: done
 		}
 	}
 	return last
 }
 
 // reaches is the first instant from which on at least n are in flight.
-func reaches(steps []step, n int, first trace.Instant) trace.Instant {
-	if i := slices.IndexFunc(steps, func(s step) bool { return s.N >= n && s.At >= first }); i >= 0 {
-		return steps[i].At
+func (f *flight) reaches(n int, first trace.Instant) trace.Instant {
+	for s := range f.steps {
+		if s.N >= n && s.At >= first {
+			return s.At
+		}
 	}
 	return first
 }
 
 // returns is the first instant, from one on, at which at most n are in flight, or that one if
 // they always are more.
-func returns(steps []step, n int, from trace.Instant) trace.Instant {
+func (f *flight) returns(n int, from trace.Instant) trace.Instant {
 	level := 0
-	for _, s := range steps {
+	for s := range f.steps {
 		switch {
 		case s.At <= from:
 			level = s.N
@@ -156,36 +152,42 @@ func returns(steps []step, n int, from trace.Instant) trace.Instant {
 	return from
 }
 
-// unsteady says why the window from..to is no steady state, if it is none.
-func unsteady(steps []step, within []*trace.Record, from, to trace.Instant) plan.Message {
-	if len(within) < steadyRequests || to <= from {
-		return plan.Msg("steady.few", "requests", len(within), "needed", steadyRequests)
+// unsteady says why the window, which has n requests, is no steady state, if it is none.
+func (x *observed) unsteady(w *window, n int) plan.Message {
+	if n < steadyRequests || w.to <= w.from {
+		return plan.Msg("steady.few", "requests", n, "needed", steadyRequests)
 	}
 	took := 0.0
-	for _, r := range within {
-		took += Between(r.Released, r.Done) / float64(len(within))
+	for h := range x.heads.all {
+		if w.has(h) {
+			took += Between(h.released, h.done) / float64(n)
+		}
 	}
-	length := Between(from, to)
+	length := Between(w.from, w.to)
 	if length < steadyLength*took {
-		if early, late := halves(within); late > early*(1+2*steadyDrift) {
+		if early, late := x.halves(w, n); late > early*(1+2*steadyDrift) {
 			return plan.Msg("steady.slowing", "early", early, "late", late)
 		}
 		return plan.Msg("steady.short", "length", length, "took", took)
 	}
-	return drift(steps, from, to, took)
+	return x.flight().drift(w.from, w.to, took)
 }
 
-// halves is the mean time that the first and the second half of the requests
+// halves is the mean time that the first and the second half of the n requests of the window
 // took, in the order of the workload.
-func halves(records []*trace.Record) (early, late float64) {
-	half := len(records) / 2
-	for i, r := range records {
-		took := Between(r.Released, r.Done)
+func (x *observed) halves(w *window, n int) (early, late float64) {
+	half, i := n/2, 0
+	for h := range x.heads.all {
+		if !w.has(h) {
+			continue
+		}
+		took := Between(h.released, h.done)
 		if i < half {
 			early += took / float64(half)
 		} else {
-			late += took / float64(len(records)-half)
+			late += took / float64(n-half)
 		}
+		i++
 	}
 	return early, late
 }
@@ -193,9 +195,9 @@ func halves(records []*trace.Record) (early, late float64) {
 // drift reports how the level changed between the halves of the window, if it
 // changed by more than chance explains: the time average over T of a Poisson
 // flow whose requests take s each, N at a time, has a variance of about N·s/T.
-func drift(steps []step, from, to trace.Instant, took float64) plan.Message {
+func (f *flight) drift(from, to trace.Instant, took float64) plan.Message {
 	half := from + (to-from)/2
-	before, after := meanBetween(steps, from, half), meanBetween(steps, half, to)
+	before, after := f.mean(from, half), f.mean(half, to)
 	level := (before + after) / 2
 	noise := math.Sqrt(2 * level * took / Between(from, half))
 	if math.Abs(after-before) <= steadyDrift*level+steadySigmas*noise {
@@ -207,27 +209,38 @@ func drift(steps []step, from, to trace.Instant, took float64) plan.Message {
 	return plan.Msg("steady.falling", "before", before, "after", after)
 }
 
-// flow is the answers and the output tokens a second within [from, to). The
-// tokens of an answer are spread evenly over its output chunks.
-func flow(records []*trace.Record, from, to trace.Instant) (answers, tokens float64) {
-	for _, r := range records {
-		if !r.OK() {
-			continue
-		}
-		if r.Done >= from && r.Done < to {
-			answers++
-		}
-		_, _, chunks := r.Output()
-		within := 0
-		for _, c := range r.Chunks {
-			if c.Kind.Output() && c.At >= from && c.At < to {
+// A flowCount counts the answers and the output tokens within [from, to). The tokens of an answer are spread evenly over its
+// output chunks.
+type flowCount struct {
+	from, to        trace.Instant
+	answers, tokens float64
+}
+
+func (f *flowCount) add(r *trace.Record) {
+	if !r.OK() {
+		return
+	}
+	if r.Done >= f.from && r.Done < f.to {
+		f.answers++
+	}
+	within, chunks := 0, 0
+	for i := range r.Chunks {
+		if c := &r.Chunks[i]; c.Kind.Output() {
+			if chunks++; c.At >= f.from && c.At < f.to {
 				within++
 			}
 		}
-		if chunks > 0 {
-			tokens += float64(r.OutputTokens) * float64(within) / float64(chunks)
-		}
 	}
-	seconds := (to - from).Seconds()
-	return answers / seconds, tokens / seconds
+	if chunks > 0 {
+		f.tokens += float64(r.OutputTokens) * float64(within) / float64(chunks)
+	}
+}
+
+// next: one pass is all.
+func (f *flowCount) next() bool { return false }
+
+// rates are those of both, per second.
+func (f *flowCount) rates() (answers, tokens float64) {
+	seconds := (f.to - f.from).Seconds()
+	return f.answers / seconds, f.tokens / seconds
 }

@@ -3,6 +3,7 @@ package metrics
 import (
 	"cmp"
 	"net/http"
+	"runtime/debug"
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
@@ -20,6 +21,9 @@ type Options struct {
 	judged  bool // with what the verdict is of all the same: stalls
 	settled bool // figures are those of the steady state
 }
+
+// Brief are the options of a summary of which only Figures are wanted.
+func Brief() Options { return Options{brief: true} }
 
 // DefaultPercentiles are reported unless others are asked for.
 func DefaultPercentiles() []float64 { return []float64{90, 95, 99} }
@@ -195,69 +199,137 @@ type Chunks struct {
 
 // Summarize turns a trace into Pitot's figures.
 func Summarize(t *trace.Trace, o Options) Summary {
+	s, _ := SummarizeRecords(t, InMemory(t.Records), o) // reading a list has no errors
+	return s
+}
+
+// SummarizeRecords is Summarize with records that are read some at a time in place of those of t. It holds some fifty
+// bytes of each. Errors are those of reading.
+func SummarizeRecords(t *trace.Trace, records Records, o Options) (Summary, error) {
+	s, _, err := summarize(t, records, o)
+	return s, err
+}
+
+// manyHeads is from how many requests on the lists of values that are made of them, one after the other, would take twice
+// the memory if they were collected at leisure.
+const manyHeads = 1 << 20
+
+func summarize(t *trace.Trace, records Records, o Options) (Summary, *observed, error) {
+	o = o.withDefaults(t.Run.Plan)
+	x, err := observe(t, records, o, true, !o.brief || o.judged)
+	if err != nil {
+		return Summary{}, nil, err
+	}
+	if x.heads.n > manyHeads {
+		defer debug.SetGCPercent(debug.SetGCPercent(25))
+	}
+	s := x.counted()
+	w := x.window()
+	s.Steady, s.Standstills = w.Steady, w.still
+	if err = x.figures(&s, &w, o); err != nil {
+		return s, nil, err
+	}
+	s.Rates = x.rates(s)
+	if len(x.objectives) > 0 {
+		s.Goodput = newGoodput(x.objectives, x.met, s.Requests.Sent, s.Duration)
+		if paced(t.Run.Plan) {
+			s.Goodput.Unsettled = x.unsettled(w.Why)
+		}
+	}
+	s.Wait, s.Setup = x.waits(o.Percentiles)
+	s.Server = x.server()
+	s.Cache = x.cacheState(s.Server)
+	s.Resources = resourcesOf(t, x.duration(), s)
+	if s.Health = x.health(s); s.Health.HeldBack {
+		s.void()
+		if err = x.bursts(&s); err != nil {
+			return s, nil, err
+		}
+	}
+	s.Judgements = x.judgements(plan.OfRun(o.Objectives), &s)
+	if o.settled {
+		x.settle(&s, w)
+	}
+	x.flown = nil
+	return s, x, nil
+}
+
+// withDefaults takes from a plan what is not given.
+func (o Options) withDefaults(p trace.Load) Options {
 	if o.Percentiles == nil {
-		o.Percentiles = t.Run.Plan.Percentiles
+		o.Percentiles = p.Percentiles
 	}
 	if o.Percentiles == nil {
 		o.Percentiles = DefaultPercentiles()
 	}
 	if o.Objectives == nil {
-		o.Objectives = t.Run.Plan.Objectives
+		o.Objectives = p.Objectives
 	}
 	o.Percentiles = withObjectives(o.Percentiles, o.Objectives)
-	records := InOrder(t.Records)
-	s := Summary{
-		Run:         t.Run,
-		Requests:    countRequests(t.Run.Plan.Requests, records),
-		Duration:    Duration(t).Seconds(),
-		Tokens:      countTokens(records),
-		Chunks:      countChunks(records),
-		Buffering:   countBuffered(records),
-		Concurrency: CountConcurrency(records),
+	return o
+}
+
+// counted is the summary as far as the counts of a pass make it.
+func (x *observed) counted() Summary {
+	return Summary{
+		Run:         *x.run,
+		Requests:    x.requests.requests(max(x.run.Plan.Requests, x.heads.n)),
+		Duration:    x.duration().Seconds(),
+		Tokens:      x.tokens.tokens(),
+		Chunks:      x.chunks.chunks(),
+		Buffering:   x.buffering.buffering(),
+		Concurrency: x.flight().concurrency(),
 	}
-	stream := t.Run.Plan.Stream
-	s.Service = latencies(records, stream, o.Percentiles, sent, nil)
-	if scheduled(t.Run.Plan, records) {
-		known := &s.Service
-		if slices.ContainsFunc(records, func(r *trace.Record) bool { return r.OK() && r.Sent.Happened() != r.Due.Happened() }) {
-			known = nil // not of the same requests
-		}
-		response := latencies(records, stream, o.Percentiles, due, known)
-		s.Response = &response
+}
+
+// figures are the latencies, and what else takes further passes: those without the requests of stalls, of the parts of
+// the run, of the steady state.
+func (x *observed) figures(s *Summary, w *window, o Options) error {
+	all, stream := func(*head) bool { return true }, x.run.Plan.Stream
+	var passes []pass
+	var response, steady *gapSample
+	var out *flowCount
+	var parts []*part
+	if x.gaps != nil && len(x.gaps.reading) > 0 {
+		passes = append(passes, x.gaps)
 	}
-	w := windowOf(t, records)
-	s.Steady, s.Standstills = w.Steady, w.still
-	if !o.brief || o.judged {
+	if stream && x.scheduled() && x.mixed { // the response times are not those of the same requests
+		response = newGapSample(o.Percentiles, func(r *trace.Record) bool { return r.OK() && r.Due.Happened() })
+		passes = append(passes, response)
+	}
+	if w.Found() && (!o.brief || o.settled) {
+		out = &flowCount{from: w.from, to: w.to}
+		passes = append(passes, out)
 		if stream {
-			found, streams := stallsOf(records)
-			s.Stalls = found.Stalls(streams, s.Service.ITL.Median)
+			steady = newGapSample(o.Percentiles, func(r *trace.Record) bool { return Owns(r) && r.Released >= w.from })
+			passes = append(passes, steady)
 		}
-		s.Unstalled = unstalled(records, w.outages(s.Stalls), s.Duration, stream, o.Percentiles)
 	}
 	if !o.brief {
-		s.Tenants, s.Turns = tenants(records, s, o.Percentiles), turns(records, s, o.Percentiles)
+		parts = x.partsOf(o.Percentiles)
+		passes = append(passes, x.gapsOfParts(parts[:min(len(parts), partsAtOnce)])...)
 	}
-	if !o.brief || o.settled {
-		s.Steady = w.figures(t, records, o.Percentiles)
+	if err := x.records.read(passes...); err != nil {
+		return err
 	}
-	s.Rates = rates(s, records)
-	if s.Goodput = goodput(records, o.Objectives, s.Duration); s.Goodput != nil && paced(t.Run.Plan) {
-		s.Goodput.Unsettled = unsettled(records, w.Why)
+	s.Service = x.latencies(all, sent, x.gaps, nil, o.Percentiles)
+	if x.scheduled() {
+		known := &s.Service
+		if x.mixed {
+			known = nil
+		}
+		l := x.latencies(all, due, response, known, o.Percentiles)
+		s.Response = &l
 	}
-	s.Wait, s.Setup = waits(records, o.Percentiles)
-	s.Server = server(&t.Run, records)
-	s.Cache = cacheState(&t.Run, records, s.Server)
-	s.Resources = resourcesOf(t, s)
-	if s.Health = health(t, records, s); s.Health.HeldBack {
-		s.void()
-		found, streams := stallsOf(records)
-		s.Stalls, s.Unstalled = found.Bursts(streams), nil
+	if out != nil {
+		x.steady(s, w, steady, out, o.Percentiles)
 	}
-	s.Judgements = judgements(t, o.Objectives, &s)
-	if o.settled {
-		s.settle(w)
+	if !o.brief || o.judged {
+		if err := x.unstalled(s, w, o.Percentiles); err != nil {
+			return err
+		}
 	}
-	return s
+	return x.summarizeParts(s, parts, o.Percentiles)
 }
 
 // withObjectives are percentiles, and those of objectives of the run.
@@ -279,83 +351,84 @@ func HealthOf(t *trace.Trace) Health { return Summarize(t, Options{brief: true, 
 
 // Duration is the end of the run; of one that was killed, its last answer.
 func Duration(t *trace.Trace) trace.Instant {
-	if t.Run.End.Happened() {
-		return t.Run.End
-	}
-	last := trace.Instant(0)
+	x := observed{run: &t.Run}
 	for _, r := range t.Records {
-		last = max(last, r.Done)
+		x.last = max(x.last, r.Done)
 	}
-	return last
+	return x.duration()
 }
 
-// scheduled reports whether due times mean something: with a gate and
-// everything due at once they do not. Later turns are due when somebody has answered,
-// which is no schedule either.
-func scheduled(p trace.Load, records []*trace.Record) bool {
-	if p.Concurrency == 0 {
-		return true
-	}
-	return slices.ContainsFunc(records, func(r *trace.Record) bool { return r.Due > 0 && r.Turn == 0 })
+// A requestCount counts what became of requests.
+type requestCount struct {
+	Requests
+	at     map[way]int
+	failed extent
 }
 
-func countRequests(planned int, records []*trace.Record) Requests {
-	c := Requests{Planned: max(planned, len(records)), Sent: len(records)}
-	type key struct {
-		class  trace.Class
-		status int
-	}
-	at := map[key]int{}
-	for _, r := range records {
-		if r.OK() {
-			c.OK++
-			continue
-		}
-		c.Failed++
-		if r.Class == trace.HTTP && (r.Status == http.StatusTooManyRequests || r.Quirks.RetryAfter != "") {
-			c.Shed, c.RetryAfter = c.Shed+1, cmp.Or(r.Quirks.RetryAfter, c.RetryAfter)
-		}
-		k := key{class: r.Class}
-		if r.Class == trace.HTTP {
-			k.status = r.Status
-		}
-		i, ok := at[k]
-		if !ok {
-			i = len(c.Classes)
-			at[k] = i
-			c.Classes = append(c.Classes, Class{Class: r.Class, Status: k.status, Example: r.Error})
-		}
-		c.Classes[i].Count++
-	}
-	slices.SortStableFunc(c.Classes, func(a, b Class) int { return b.Count - a.Count })
-	first, last, n := span(records, func(r *trace.Record) trace.Instant {
-		if r.OK() {
-			return trace.Never
-		}
-		return r.Done
-	})
-	if n > 0 {
-		c.FirstFailed, c.LastFailed = first.Seconds(), last.Seconds()
-	}
-	return c
+// A way is one of failing; status is that of class http.
+type way struct {
+	class  trace.Class
+	status int
 }
 
-func countChunks(records []*trace.Record) Chunks {
-	var c Chunks
-	tokens := 0
-	for _, r := range records {
-		if r.OK() {
-			tokens += r.Streamed()
-			c.count(r)
-		}
+func (c *requestCount) add(r *trace.Record) {
+	if c.Sent++; r.OK() {
+		c.OK++
+		return
 	}
-	c.PerChunk = over(tokens, float64(c.Output))
+	c.Failed++
+	c.failed.add(r.Done)
+	if r.Class == trace.HTTP && (r.Status == http.StatusTooManyRequests || r.Quirks.RetryAfter != "") {
+		c.Shed, c.RetryAfter = c.Shed+1, cmp.Or(r.Quirks.RetryAfter, c.RetryAfter)
+	}
+	w := way{class: r.Class}
+	if r.Class == trace.HTTP {
+		w.status = r.Status
+	}
+	i, ok := c.at[w]
+	if !ok {
+		if c.at == nil {
+			c.at = map[way]int{}
+		}
+		i = len(c.Classes)
+		c.at[w] = i
+		c.Classes = append(c.Classes, Class{Class: r.Class, Status: w.status, Example: r.Error})
+	}
+	c.Classes[i].Count++
+}
+
+func (c *requestCount) requests(planned int) Requests {
+	all := c.Requests
+	all.Planned = planned
+	slices.SortStableFunc(all.Classes, func(a, b Class) int { return b.Count - a.Count })
+	if c.failed.n > 0 {
+		all.FirstFailed, all.LastFailed = c.failed.first.Seconds(), c.failed.last.Seconds()
+	}
+	return all
+}
+
+// A chunkCount counts the chunks of requests that succeeded, and the tokens in them.
+type chunkCount struct {
+	all    Chunks
+	tokens int
+}
+
+func (n *chunkCount) add(r *trace.Record, c Chunks) {
+	if r.OK() {
+		n.tokens += r.Streamed()
+		n.all.join(c)
+	}
+}
+
+func (n *chunkCount) chunks() Chunks {
+	c := n.all
+	c.PerChunk = over(n.tokens, float64(c.Output))
 	c.PerWrite = over(c.Output, float64(c.Output-c.Bundled))
 	return c
 }
 
-// count adds the chunks of a record.
-func (c *Chunks) count(r *trace.Record) {
+// chunksOf counts those of a record.
+func chunksOf(r *trace.Record) (c Chunks) {
 	prev := trace.Never
 	for _, chunk := range r.Chunks {
 		if !chunk.Kind.Output() {
@@ -371,92 +444,72 @@ func (c *Chunks) count(r *trace.Record) {
 		}
 		prev = chunk.At
 	}
+	return c
+}
+
+// join adds the chunks of a record.
+func (c *Chunks) join(o Chunks) {
+	c.Output, c.Merged, c.Bundled = c.Output+o.Output, c.Merged+o.Merged, c.Bundled+o.Bundled
 	c.MergedShare = over(c.Merged, float64(c.Output))
 }
 
-func rates(s Summary, records []*trace.Record) Rates {
+func (x *observed) rates(s Summary) Rates {
 	r := Rates{
 		Requests: over(s.Requests.OK, s.Duration), Input: over(s.Tokens.Input, s.Duration), Output: over(s.Tokens.Output, s.Duration),
 		Inputs: over(s.Tokens.Inputs, s.Duration), Audio: over(s.Tokens.Audio, s.Duration),
 	}
 	if s.Response != nil {
-		r.Offered = pace(records, func(r *trace.Record) trace.Instant { return r.Due })
-		r.Released = pace(records, func(r *trace.Record) trace.Instant { return r.Released })
+		r.Offered, r.Released = x.due.pace(), x.released.pace()
 	}
 	return r
 }
 
-// pace is the rate of instants: of the gaps between them, one less than they
-// are. Of fewer than two it is 0.
-func pace(records []*trace.Record, at func(*trace.Record) trace.Instant) float64 {
-	first, last, n := span(records, at)
-	return over(n-1, Between(first, last))
-}
-
-// span is the first and the last of instants that happened, and how many did.
-func span(records []*trace.Record, at func(*trace.Record) trace.Instant) (first, last trace.Instant, n int) {
-	first, last = trace.Never, trace.Never
-	for _, r := range records {
-		t := at(r)
-		if !t.Happened() {
-			continue
-		}
-		if n++; n == 1 || t < first {
-			first = t
-		}
-		last = max(last, t)
-	}
-	return first, last, n
-}
-
-func waits(records []*trace.Record, percentiles []float64) (wait, setup Distribution) {
-	var w, c []float64
-	for _, r := range records {
-		if r.Released.Happened() {
-			w = append(w, Between(r.Due, r.Released))
-		}
-		if r.Connected.Happened() {
-			c = append(c, Between(r.Dialed, r.Connected))
+// values are those that some of the heads have.
+func (a *heads) values(of func(*head) (v float64, ok bool)) []float64 {
+	var out []float64
+	for h := range a.all {
+		v, ok := of(h)
+		switch {
+		case !ok:
+		case out == nil:
+			out = append(make([]float64, 0, a.n), v)
+		default:
+			out = append(out, v)
 		}
 	}
+	return out
+}
+
+func (x *observed) waits(percentiles []float64) (wait, setup Distribution) {
+	w := x.heads.values(func(h *head) (float64, bool) { return Between(h.due, h.released), h.released.Happened() })
+	c := x.heads.values(func(h *head) (float64, bool) { return h.setup.Seconds(), h.connected })
 	return Distribute(w, percentiles), Distribute(c, percentiles)
 }
 
-// goodput counts requests that met all objectives, by service times.
-func goodput(records []*trace.Record, objectives []plan.Objective, seconds float64) *Goodput {
-	if objectives = plan.PerRequest(objectives); len(objectives) == 0 {
-		return nil
-	}
-	g := &Goodput{Objectives: objectives}
-	for _, r := range records {
-		if r.OK() && meets(r, objectives) {
-			g.Met++
-		}
-	}
-	g.Share, g.Rate = over(g.Met, float64(len(records))), over(g.Met, seconds)
-	return g
+// newGoodput is that of requests of which some met all objectives, by service times.
+func newGoodput(objectives []plan.Objective, met, of int, seconds float64) *Goodput {
+	return &Goodput{Objectives: objectives, Met: met, Share: over(met, float64(of)), Rate: over(met, seconds)}
 }
 
 // meets is inclusive. A request without a figure, such as the TPOT of a single
 // token, meets the objective on it; one without any output has no TTFT to meet.
-func meets(r *trace.Record, objectives []plan.Objective) bool {
-	first, last, n := r.Output()
+func (h *head) meets(objectives []plan.Objective) bool {
 	for _, o := range objectives {
 		var v float64
 		switch figure.Metric(o.Metric) {
 		case figure.TTFT:
-			if n == 0 {
+			if h.output == 0 {
 				return false
 			}
-			v = Between(r.Sent, first)
+			v = Between(h.sent, h.first)
 		case figure.TPOT:
-			v, _ = tpot(r)
+			v, _ = h.tpot(h.first, h.last)
 		case figure.ITL:
-			if n > 1 {
-				v = Between(first, last) / float64(n-1)
+			if h.output > 1 {
+				v = Between(h.first, h.last) / float64(h.output-1)
 			}
 		case figure.E2EL:
-			v = Between(r.Sent, r.Done)
+			v = Between(h.sent, h.done)
 		}
 		if v > o.Limit.Std().Seconds() {
 			return false

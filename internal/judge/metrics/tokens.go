@@ -9,14 +9,24 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-func countTokens(records []*trace.Record) Tokens {
-	var t Tokens
-	for _, r := range records {
-		if r.OK() {
-			t.count(r)
-		}
+// A tokenCount counts the tokens of the requests that succeeded.
+type tokenCount struct {
+	all     Tokens
+	fixed   fixedCount
+	prompts PromptCount // sums
+}
+
+func (c *tokenCount) add(r *trace.Record) {
+	if r.OK() {
+		c.all.count(r)
+		c.fixed.add(r)
+		c.prompt(r)
 	}
-	t.Fixed, t.Prompts = fixed(records), promptCount(records)
+}
+
+func (c *tokenCount) tokens() Tokens {
+	t := c.all
+	t.Fixed, t.Prompts = c.fixed.length(), c.prompts.mean()
 	return t
 }
 
@@ -115,29 +125,34 @@ func (t *Tokens) quirks(r *trace.Record) {
 // limited are the finish reasons of an answer that ended at its limit.
 var limited = []string{"length", "max_tokens", "max_output_tokens", "max_length", "MAX_TOKENS"}
 
-// fixed is Tokens.Fixed: at least two answers, counted by the server. An answer that is shorter
+// A fixedCount finds Tokens.Fixed: at least two answers, counted by the server. An answer that is shorter
 // than requested and ended by itself proves no limit; one that ended for an unknown reason does
 // only where different lengths were requested.
-func fixed(records []*trace.Record) int {
-	n, length, wanted, differ, shorter := 0, 0, 0, false, false
-	for _, r := range records {
-		if !r.OK() || r.WantTokens == 0 {
-			continue
-		}
-		if n++; n == 1 {
-			length, wanted = r.OutputTokens, r.WantTokens
-		}
-		byItself := r.OutputTokens < r.WantTokens && r.FinishReason != "" && !slices.Contains(limited, r.FinishReason)
-		if r.CountedFrom != trace.FromUsage || r.OutputTokens != length || byItself || r.Quirks.Choices > 1 ||
-			length >= r.WantTokens && length <= r.WantTokens+endMarks {
-			return 0
-		}
-		differ, shorter = differ || r.WantTokens != wanted, shorter || r.OutputTokens < r.WantTokens && r.FinishReason == ""
+type fixedCount struct {
+	n, tokens, wanted       int
+	differ, shorter, others bool // others: not all answers are as long
+}
+
+func (c *fixedCount) add(r *trace.Record) {
+	if r.WantTokens == 0 {
+		return
 	}
-	if n < 2 || shorter && !differ {
+	if c.n++; c.n == 1 {
+		c.tokens, c.wanted = r.OutputTokens, r.WantTokens
+	}
+	byItself := r.OutputTokens < r.WantTokens && r.FinishReason != "" && !slices.Contains(limited, r.FinishReason)
+	if r.CountedFrom != trace.FromUsage || r.OutputTokens != c.tokens || byItself || r.Quirks.Choices > 1 ||
+		c.tokens >= r.WantTokens && c.tokens <= r.WantTokens+endMarks {
+		c.others = true
+	}
+	c.differ, c.shorter = c.differ || r.WantTokens != c.wanted, c.shorter || r.OutputTokens < r.WantTokens && r.FinishReason == ""
+}
+
+func (c *fixedCount) length() int {
+	if c.others || c.n < 2 || c.shorter && !c.differ {
 		return 0
 	}
-	return length
+	return c.tokens
 }
 
 // Prompts that the server counts otherwise by less than this are left unsaid: a token that
@@ -147,17 +162,17 @@ const (
 	minPromptTokens = 16 // in the mean
 )
 
-// promptCount holds the counts of both against each other, in first turns: a later one has
-// answers before it.
-func promptCount(records []*trace.Record) *PromptCount {
-	var c PromptCount
-	for _, r := range records {
-		if counted := r.Credible().Prompt; r.OK() && r.Turn == 0 && counted > 0 && r.PromptTokens > 0 {
-			c.Requests++
-			c.Asked += float64(r.PromptTokens)
-			c.Counted += float64(counted)
-		}
+// prompt adds the counts of both, in first turns: a later one has answers before it.
+func (c *tokenCount) prompt(r *trace.Record) {
+	if counted := r.Credible().Prompt; r.Turn == 0 && counted > 0 && r.PromptTokens > 0 {
+		c.prompts.Requests++
+		c.prompts.Asked += float64(r.PromptTokens)
+		c.prompts.Counted += float64(counted)
 	}
+}
+
+// mean holds the means of both against each other; nil where they hardly differ.
+func (c PromptCount) mean() *PromptCount {
 	if c.Requests == 0 {
 		return nil
 	}

@@ -16,6 +16,7 @@ const (
 	maxLateness      = 10 * time.Millisecond
 	maxLatenessShare = 0.05 // of the median E2EL
 	maxGCPause       = 10 * time.Millisecond
+	maxUnmade        = 0.01 // of the requests, of a client that was late: as many as make the P99 of lateness
 	maxWidth         = 0.01 // of the bounds of a percentile, relative to it
 )
 
@@ -157,6 +158,8 @@ func (j *judgement) late() (late bool, limit float64) {
 func (j *judgement) sending() {
 	late, limit := j.late()
 	j.invalidIf(late, "verdict.sent-late", "p99", j.Lateness.At(99), "limit", limit)
+	unmade := j.s.Run.Client.Unmade
+	j.doubtIf(late && float64(unmade) > maxUnmade*float64(j.s.Requests.Sent), "verdict.made-late", "requests", unmade, "longest", j.s.Run.Client.UnmadeMax.Seconds())
 	for _, c := range j.s.Requests.Classes {
 		j.invalidIf(c.Class == trace.Files || c.Class == trace.Ports, "verdict.ran-out", "requests", c.Count, "why", plan.Msg(c.Class.Code()))
 	}

@@ -46,6 +46,11 @@ func late(n int, d trace.Instant) spoiler {
 	}
 }
 
+// unmade has n requests made too late.
+func unmade(n int) spoiler {
+	return func(tr *trace.Trace) { tr.Run.Client.Unmade, tr.Run.Client.UnmadeMax = n, 19*time.Millisecond }
+}
+
 // engineLag makes the embedded engine late, by d ms at P99.
 func engineLag(d time.Duration) spoiler {
 	return func(tr *trace.Trace) { tr.Run.Client.EngineLag = trace.Lag{Reads: 2000, P99: d * time.Millisecond} }
@@ -125,6 +130,9 @@ func TestVerdict(t *testing.T) {
 		{"late, but less than 5 % of an answer", late(5, 10), trace.Valid, ""},
 		{"late", late(5, 20), trace.Invalid, "requests were sent late: P99 20.0 ms, the limit is 10.0 ms"},
 		{"one late", late(1, 500), trace.Valid, ""},
+		{"made late", spoil(late(5, 20), unmade(3)), trace.Invalid, "3 requests were not made in time, by up to 19 ms: making prompts took longer than the load left for it; requests were sent late: P99 20.0 ms, the limit is 10.0 ms"},
+		{"made late, for another reason", spoil(late(5, 20), unmade(2)), trace.Invalid, "requests were sent late: P99 20.0 ms, the limit is 10.0 ms"},
+		{"made late, and sent in time", unmade(100), trace.Valid, ""},
 		{"late for a new connection", spoil(late(5, 20), func(tr *trace.Trace) {
 			for _, r := range tr.Records[:5] {
 				r.Dialed, r.Connected = r.Sent-20*ms, r.Sent

@@ -17,7 +17,8 @@ const (
 
 // NewWave sums up the answers of a wave.
 func NewWave(records []*trace.Record, stream bool) trace.Wave {
-	l := latencies(records, stream, nil, sent, nil)
+	s := Summarize(&trace.Trace{Run: trace.Run{End: trace.Never, Plan: trace.Load{Stream: stream}}, Records: records}, Options{brief: true})
+	l := s.Service
 	return trace.Wave{
 		Requests: len(records), Failed: len(records) - l.E2EL.N,
 		TTFT: l.TTFT.Median, TPOT: l.TPOT.Median, ITL: l.ITL.Median, E2EL: l.E2EL.Median, Gap: l.ITL.Max,

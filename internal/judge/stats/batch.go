@@ -23,6 +23,9 @@ func EffectiveSize(x []float64) float64 {
 		c = appendLags(c, y, min(lagsAtOnce, most-len(c)))
 		time, ended = geyer(c)
 	}
+	for lags := fewLags; !ended && lags < len(y)/4 && len(y) > longSeries; lags *= 8 {
+		time, ended = geyer(firstAutocovariance(y, lags))
+	}
 	if !ended && len(c) < len(x) {
 		time, _ = geyer(autocovariance(x))
 	}
@@ -87,6 +90,37 @@ func autocovariance(x []float64) []float64 {
 	c := fft.Sequence(padded, spectrum)[:n]
 	for i := range c {
 		c[i] /= float64(size) * float64(n)
+	}
+	return c
+}
+
+// A series of more than longSeries values is asked for its autocovariance at fewLags lags first: that takes less memory
+// than the series, where the spectrum of all of it takes many times as much.
+const (
+	longSeries = 1 << 17
+	fewLags    = 1 << 12
+)
+
+// firstAutocovariance is autocovariance of the centered x at so many lags, a power of two: the sum of the
+// cross-correlations of blocks of as many values with as many more.
+func firstAutocovariance(x []float64, lags int) []float64 {
+	fft := fourier.NewFFT(2 * lags)
+	block, sum := make([]float64, 2*lags), make([]complex128, lags+1)
+	a, b := make([]complex128, lags+1), make([]complex128, lags+1)
+	for from := 0; from < len(x); from += lags {
+		clear(block)
+		copy(block, x[from:min(from+lags, len(x))])
+		fft.Coefficients(a, block)
+		clear(block)
+		copy(block, x[from:])
+		fft.Coefficients(b, block)
+		for i := range sum {
+			sum[i] += complex(real(a[i]), -imag(a[i])) * b[i]
+		}
+	}
+	c := fft.Sequence(block, sum)[:lags]
+	for i := range c {
+		c[i] /= float64(2*lags) * float64(len(x))
 	}
 	return c
 }

@@ -1,6 +1,9 @@
 package stats
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // A Unit is one independent observation of a variant.
 type Unit struct {
@@ -29,16 +32,30 @@ type Design struct {
 }
 
 // New is the design of units. Where a slope would leave no degree of freedom, or cannot be
-// separated from the effects, drift is not taken out.
+// separated from the effects, drift is not taken out. Where the loads would, since too few units
+// met the same requests, all units of a block are compared, and what the loads differ in is noise.
 func New(units []Unit, variants int) *Design {
-	d := &Design{Drift: true, units: units, variants: variants}
-	if d.fit(); !d.works() {
-		d.Drift = false
-		d.fit()
+	d := fitted(units, variants)
+	if !d.works() {
+		alike := slices.Clone(units)
+		for i := range alike {
+			alike[i].Load = 0
+		}
+		d = fitted(alike, variants)
 	}
 	d.Slope, d.Orders = d.coefficientOf(d.nuisance(false), d.slope()), make([]*Estimator, variants)
 	for v := 1; v < variants; v++ {
 		d.Orders[v] = d.coefficientOf(d.nuisance(d.Drift), d.order(v))
+	}
+	return d
+}
+
+// fitted is a design without Slope and Orders, with drift taken out where that works.
+func fitted(units []Unit, variants int) *Design {
+	d := &Design{Drift: true, units: units, variants: variants}
+	if d.fit(); !d.works() {
+		d.Drift = false
+		d.fit()
 	}
 	return d
 }

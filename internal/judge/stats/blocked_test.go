@@ -72,6 +72,30 @@ func TestEffectsAreThoseOfTheModel(t *testing.T) {
 	}
 }
 
+// A block in which each unit met requests of its own is judged where no other tells more: what they differ in is
+// noise. Where others pair their units, it is left out.
+func TestUnitsThatShareNoRequests(t *testing.T) {
+	units := inOrder("ABBA", "BAAB")
+	for i := range units {
+		units[i].Load = i
+	}
+	if d := New(units, 2); d.Effects[1] == nil || d.Effects[1].DF() != 4 {
+		t.Fatalf("%+v", d.Effects[1])
+	} else {
+		blockedNear(t, "effect", d.Effects[1].Value(values(units, 0.01)), 0.1)
+	}
+	for i := range 4 {
+		units[i].Load = []int{0, 0, 1, 1}[i]
+	}
+	y := values(units, 0)
+	y[4] += 100
+	if d := New(units, 2); d.Effects[1] == nil {
+		t.Fatal("no effect")
+	} else {
+		blockedNear(t, "effect of the pairs", d.Effects[1].Value(y), 0.1)
+	}
+}
+
 func TestDriftThatCannotBeToldIsLeft(t *testing.T) {
 	units := inOrder("AB", "AB", "AB")
 	d := New(units, 2)

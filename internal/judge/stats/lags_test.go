@@ -1,6 +1,8 @@
 package stats
 
 import (
+	"math"
+	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -24,4 +26,22 @@ func TestLagsAreThoseOfSingleSums(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The autocovariance by blocks is that by the spectrum of all.
+func TestAutocovarianceByBlocks(t *testing.T) {
+	dice := rand.New(rand.NewPCG(7, 8))
+	x := make([]float64, 5*fewLags+321)
+	for i := range x {
+		x[i] = dice.NormFloat64()
+		if i > 0 {
+			x[i] += 0.9 * x[i-1]
+		}
+	}
+	want, got := autocovariance(x), firstAutocovariance(centered(x), fewLags)
+	for k := range got {
+		if math.Abs(got[k]-want[k]) > 1e-9*want[0] {
+			t.Fatalf("at lag %d: %v, want %v", k, got[k], want[k])
+		}
+	}
 }

@@ -24,8 +24,9 @@ func (s Stream) Describe(percentiles []float64) Figures {
 	f := Figures{N: n, Min: value(least), Max: value(most)}
 	f.Mean = s.sum(n, nil) / float64(n)
 	f.Std = math.Sqrt(s.sum(n, &f.Mean) / float64(n))
-	order := s.keys().order(n, signed(least), ranksOf(n, percentiles))
-	f.fill(percentiles, func(rank int) float64 { return value(unsigned(order[rank])) })
+	order := Selection{least: signed(least)}
+	s.keys().find(&order, func() bool { return order.Next(percentiles) })
+	f.fill(percentiles, func(rank int) float64 { return value(unsigned(order.At(rank))) })
 	return f
 }
 

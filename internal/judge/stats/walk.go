@@ -20,24 +20,23 @@ type Figures struct {
 	Percentiles                 []float64
 }
 
-// Describe summarizes numbers in units of 1/scale, with the given percentiles. Mean
-// and deviation are exact to one rounding, however many numbers there are;
-// percentiles and median are those of Sorted.
+// Describe summarizes numbers in units of 1/scale, with the given percentiles, as Selection does.
 func (w Walk) Describe(percentiles []float64, scale float64) Figures {
-	t := w.total()
-	f := Figures{N: t.n, Percentiles: make([]float64, len(percentiles))}
-	if t.n == 0 {
-		return f
-	}
-	mean, std := t.moments()
-	f.Mean, f.Std = mean/scale, std/scale
-	f.Min, f.Max = float64(t.min)/scale, float64(t.max)/scale
-	order := w.order(t.n, t.min, ranksOf(t.n, percentiles))
-	f.fill(percentiles, func(rank int) float64 { return float64(order[rank]) / scale })
-	return f
+	var s Selection
+	w.find(&s, func() bool { return s.Next(percentiles) })
+	return s.Figures(percentiles, scale)
 }
 
-// A total is the result of one walk: the number of values, their sum and that of
+// find walks until next says that no more is needed.
+func (w Walk) find(s *Selection, next func() bool) {
+	for more := true; more; more = next() {
+		for block := range w {
+			s.Add(block)
+		}
+	}
+}
+
+// A total is the result of one pass: the number of values, their sum and that of
 // their squares, least significant word first, in two's complement.
 type total struct {
 	n        int
@@ -46,16 +45,15 @@ type total struct {
 	squares  [3]uint64
 }
 
-func (w Walk) total() total {
-	t := total{min: math.MaxInt64, max: math.MinInt64}
-	for block := range w {
-		t.n += len(block)
-		for _, v := range block {
-			t.min, t.max = min(t.min, v), max(t.max, v)
-			t.add(v)
-		}
+func (t *total) take(block []int64) {
+	if t.n == 0 {
+		t.min, t.max = math.MaxInt64, math.MinInt64
 	}
-	return t
+	t.n += len(block)
+	for _, v := range block {
+		t.min, t.max = min(t.min, v), max(t.max, v)
+		t.add(v)
+	}
 }
 
 func (t *total) add(v int64) {

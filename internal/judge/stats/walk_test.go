@@ -44,12 +44,16 @@ func TestOrderStatisticsAreThoseOfASortedSample(t *testing.T) {
 		x := drawNumbers(t, rapid.SampledFrom([]int{1, 2, 100, smallSample, smallSample + 1, 3 * smallSample}).Draw(t, "n"))
 		w := blocks(x, 1000)
 		ranks := rapid.SliceOfN(rapid.IntRange(0, len(x)-1), 1, 20).Draw(t, "ranks")
-		total := w.total()
-		got := w.order(total.n, total.min, ranks)
+		more := rapid.SliceOfN(rapid.IntRange(0, len(x)-1), 0, 20).Draw(t, "more ranks")
+		s := Selection{least: rapid.SampledFrom([]int64{0, slices.Min(x), math.MaxInt64, 25e6}).Draw(t, "least")}
+		w.find(&s, func() bool { return s.seek(ranks) })
+		if s.seek(more) { // later, without a first pass
+			w.find(&s, func() bool { return s.seek(more) })
+		}
 		slices.Sort(x)
-		for _, r := range ranks {
-			if got[r] != x[r] {
-				t.Fatalf("rank %d of %d is %d, want %d", r, len(x), got[r], x[r])
+		for _, r := range slices.Concat(ranks, more) {
+			if got := s.At(r); got != x[r] {
+				t.Fatalf("rank %d of %d is %d, want %d", r, len(x), got, x[r])
 			}
 		}
 	})

@@ -61,8 +61,14 @@ func length(texts []string) (n int) {
 
 // join decodes ids that have the same bytes everywhere.
 func (t *Tokenizer) join(ids []int32, skipSpecial bool) string {
+	n := 0
+	for _, id := range ids {
+		if p := t.piece(id, skipSpecial); p != nil {
+			n += len(p.text)
+		}
+	}
 	var b strings.Builder
-	b.Grow(4 * len(ids))
+	b.Grow(n)
 	for _, id := range ids {
 		if p := t.piece(id, skipSpecial); p != nil {
 			b.WriteString(p.text)

@@ -78,13 +78,14 @@ type scratch struct {
 	spans        []span
 	word         wordMerger
 	path         []pathNode
+	ids          []int32
 }
 
 // Encode returns the token ids of text. With special it adds the tokens that the
 // post-processor puts around a single sequence, such as BOS. Invalid UTF-8 is
 // encoded as U+FFFD. See Err for texts of which the tokenizer makes too much, or that take it
 // too long.
-func (t *Tokenizer) Encode(text string, special bool) (ids []int32) {
+func (t *Tokenizer) Encode(text string, special bool) []int32 {
 	if t.Err() != nil {
 		return nil
 	}
@@ -92,7 +93,7 @@ func (t *Tokenizer) Encode(text string, special bool) (ids []int32) {
 	s := t.pool.Get().(*scratch)
 	defer t.pool.Put(s)
 	s.room = most(len(text))
-	ids = make([]int32, 0, len(text)/4+len(t.prefix)+len(t.suffix))
+	ids := s.ids[:0]
 	if special {
 		ids = append(ids, t.prefix...)
 	}
@@ -104,7 +105,8 @@ func (t *Tokenizer) Encode(text string, special bool) (ids []int32) {
 	if special {
 		ids = append(ids, t.suffix...)
 	}
-	return ids
+	s.ids = ids
+	return append(make([]int32, 0, len(ids)), ids...)
 }
 
 // encodePart appends the ids of a part without unnormalised added tokens.

@@ -44,7 +44,7 @@ func (*atOnce) Read(workload.Files) error { return nil }
 
 // Arrange makes everything due at 0.
 func (*atOnce) Arrange(w *workload.Workload, _ workload.Arranging) (workload.Arrangement, error) {
-	return workload.Arrangement{Schedule: arrival.Burst(), Requests: len(w.Requests)}, nil
+	return workload.Arrangement{Schedule: arrival.Burst(), Requests: w.All().N}, nil
 }
 
 // Describe says that all arrive at once.
@@ -83,10 +83,10 @@ func (*paced) Read(workload.Files) error { return nil }
 
 // Arrange draws the times.
 func (a *paced) Arrange(w *workload.Workload, with workload.Arranging) (out workload.Arrangement, err error) {
-	out = workload.Arrangement{Requests: len(w.Requests), Rate: a.Rate, Ramp: a.Ramp != ""}
+	out = workload.Arrangement{Requests: w.All().N, Rate: a.Rate, Ramp: a.Ramp != ""}
 	var rate arrival.Rate = arrival.Constant(a.Rate)
 	if a.Ramp != "" {
-		rate, err = parseRamp(a.Ramp, w.Starts())
+		rate, err = parseRamp(a.Ramp, w.All().Starts())
 	}
 	if err == nil {
 		out.Schedule = arrival.New(a.process(pyrand.NewLegacy(uint32(with.Seed))), rate)
@@ -196,17 +196,17 @@ func (a *replayed) Read(files workload.Files) error {
 
 // Arrange leaves out requests and times beyond the shorter of both.
 func (a *replayed) Arrange(w *workload.Workload, _ workload.Arranging) (workload.Arrangement, error) {
-	at := a.at
+	at, all := a.at, w.All()
 	if a.File == ReplayData {
-		for _, r := range w.Requests {
-			if r.After == 0 {
+		for i := range all.N {
+			if r := all.Brief(i); r.After == 0 {
 				at = append(at, r.At)
 			}
 		}
 	}
-	n := min(len(at), w.Starts())
+	n := min(len(at), all.Starts())
 	schedule, err := arrival.Replay(at[:n], a.Speed)
-	return workload.Arrangement{Schedule: schedule, Requests: w.Before(n)}, workload.Blame("file", a.File, err)
+	return workload.Arrangement{Schedule: schedule, Requests: all.Before(n)}, workload.Blame("file", a.File, err)
 }
 
 // Describe says where the times are from.

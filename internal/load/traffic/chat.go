@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/load/arrival"
@@ -58,7 +60,7 @@ func (d *chat) Build(ctx context.Context, s *workload.Source) (w workload.Worklo
 	}
 	system := ""
 	if d.Prefix > 0 {
-		if system, _, err = p.text(ctx, "system", 0, d.Prefix, false); err != nil {
+		if system, _, err = p.text(ctx, prefixOfAll, "system", 0, d.Prefix, false); err != nil {
 			return w, err
 		}
 	}
@@ -66,14 +68,16 @@ func (d *chat) Build(ctx context.Context, s *workload.Source) (w workload.Worklo
 	if err != nil {
 		return w, err
 	}
-	w.Requests = make([]workload.Request, len(turns))
-	err = workload.Each(ctx, len(turns), func(ctx context.Context, n int) (err error) {
-		if w.Requests[n], err = d.request(ctx, p, system, turns[n], n); err != nil {
-			return err
-		}
-		return s.Spool.Spill(&w.Requests[n])
+	w, err = s.Produce(ctx, workload.Production{
+		N: len(turns), Chained: slices.ContainsFunc(turns, func(t turn) bool { return t.number > 0 }),
+		Brief: func(n int) workload.Brief { return turns[n].brief(n) },
+		Bare:  func(n int) workload.Request { return d.bare(p, turns[n], n) },
+		Fill: func(ctx context.Context, n int, r *workload.Request) error {
+			return d.fill(ctx, p, system, turns[n], n, r)
+		},
 	})
-	w.Notes = append(notes, p.notes()...)
+	w.Notes = notes
+	p.noteOn(&w)
 	return w, err
 }
 
@@ -135,14 +139,39 @@ func limits(s *workload.Source, talks int) (conversations, requests int) {
 	return talks, s.Requests
 }
 
-// request makes the request at position n.
-func (d *chat) request(ctx context.Context, p *prompter, system string, t turn, n int) (workload.Request, error) {
-	behind := !p.Ask.Messages && (t.number > 0 || system != "")
-	text, tokens, err := p.text(ctx, "turn", uint64(t.talk)<<20|uint64(t.number), t.input, behind)
-	if err != nil {
-		return workload.Request{}, err
+// brief is the brief of a turn at position n.
+func (t turn) brief(n int) workload.Brief {
+	b := workload.Brief{Output: t.output, Think: t.think}
+	if t.number > 0 {
+		b.After = n
 	}
-	r := workload.Request{ID: fmt.Sprint(p.IDPrefix, n), PromptTokens: tokens, OutputTokens: t.output}
+	return b
+}
+
+// bare is the request at position n without its prompt.
+func (d *chat) bare(p *prompter, t turn, n int) workload.Request {
+	r := workload.Request{ID: p.IDPrefix + strconv.Itoa(n), PromptTokens: t.input, OutputTokens: t.output}
+	if t.number == 0 {
+		r.PromptTokens += d.Prefix
+	}
+	if p.Ask.Messages {
+		r.Messages = workload.NoMessages
+	}
+	r.Turn = workload.Turn{
+		Session: "c" + strconv.Itoa(t.talk), Number: t.number, After: t.brief(n).After, Think: t.think, Remember: t.number > 0,
+		Followed: t.followed,
+	}
+	return r
+}
+
+// fill makes its prompt.
+func (d *chat) fill(ctx context.Context, p *prompter, system string, t turn, n int, r *workload.Request) error {
+	behind := !p.Ask.Messages && (t.number > 0 || system != "")
+	text, tokens, err := p.text(ctx, n, "turn", uint64(t.talk)<<20|uint64(t.number), t.input, behind)
+	if err != nil {
+		return err
+	}
+	r.PromptTokens = tokens
 	messages := []message{{"user", text}}
 	if t.number == 0 && system != "" {
 		r.PromptTokens += d.Prefix
@@ -153,11 +182,7 @@ func (d *chat) request(ctx context.Context, p *prompter, system string, t turn, 
 	} else {
 		r.Text = text
 	}
-	r.Turn = workload.Turn{Session: fmt.Sprintf("c%d", t.talk), Number: t.number, Think: t.think, Followed: t.followed}
-	if t.number > 0 {
-		r.After, r.Remember = n, true
-	}
-	return r, err
+	return err
 }
 
 // A message is one of a chat.

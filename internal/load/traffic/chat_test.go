@@ -25,7 +25,41 @@ func build(t *testing.T, d workload.Dataset, tokenizer string, s workload.Source
 	t.Helper()
 	p := newWords(t, tokenizer)
 	s.Tokens, s.Vocab = p.Tokens, p.Vocab
-	return d.Build(t.Context(), &s)
+	w, err := d.Build(t.Context(), &s)
+	if err == nil {
+		checkDue(t, d, s, w)
+	}
+	return w, err
+}
+
+// checkDue holds that requests that are made as they are due are those of w, and the notes on them.
+func checkDue(t *testing.T, d workload.Dataset, s workload.Source, w workload.Workload) {
+	t.Helper()
+	s.Window, s.Local = 1, true
+	due, err := d.Build(t.Context(), &s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if due.List == nil {
+		return
+	}
+	later := due.All()
+	for i, want := range w.All().All() {
+		bare := later.At(i)
+		got, err := bare.Unspooled()
+		if err != nil || !cmp.Equal(want, got) || bare.Messages == nil != (want.Messages == nil) || bare.Text != "" {
+			t.Fatalf("request %d: %v: %s", i, err, cmp.Diff(want, got))
+		}
+		if diff := cmp.Diff(w.All().Brief(i), later.Brief(i)) + cmp.Diff(want.Turn, bare.Turn) + cmp.Diff(want.ID, bare.ID); diff != "" {
+			t.Errorf("request %d: %s", i, diff)
+		}
+	}
+	if later.N != len(w.Requests) || later.Chained != w.All().Chained {
+		t.Errorf("%d requests of %d", later.N, len(w.Requests))
+	}
+	if diff := cmp.Diff(w.Notes, append(due.Notes, due.Late()...)); diff != "" {
+		t.Error(diff)
+	}
 }
 
 func chatSource() workload.Source {
@@ -279,7 +313,7 @@ func TestMistakesInConversations(t *testing.T) {
 	}
 	unsaid := mustRead(t, `{"turns": [{"text": "x"}]}`)
 	if _, err := build(t, &replayedTalks{talks: unsaid}, "", workload.Source{}); err == nil ||
-		!strings.Contains(err.Error(), "conversation 1, turn 1: the length of its answer is not known") {
+		!strings.Contains(err.Error(), "output_len: is needed: conversation 1, turn 1 of ") {
 		t.Error(err)
 	}
 	if _, err := build(t, &replayedTalks{talks: unsaid, Output: Size{Fixed: 1}}, "",

@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"context"
+	"io"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -79,7 +80,7 @@ type custom struct {
 	recorded
 	Shuffle bool `json:"shuffle,omitempty"`
 
-	requests workload.Parsed[[]workload.Request]
+	requests workload.Parsed[*workload.Pack]
 }
 
 // Check reports mistakes in the settings.
@@ -92,15 +93,19 @@ func (d *custom) recipe(s *workload.Source) workload.Custom {
 	}
 }
 
+func (d *custom) parser(s *workload.Source) func(io.Reader) (*workload.Pack, error) {
+	return func(file io.Reader) (*workload.Pack, error) { return d.recipe(s).Read(file, s.NewPack()) }
+}
+
 // Read reads the file.
 func (d *custom) Read(_ context.Context, s *workload.Source) error {
-	return d.requests.Read(s.Files, d.Data, d.recipe(s).Read)
+	return d.requests.Read(s.Files, d.Data, d.parser(s))
 }
 
 // Build makes the requests.
 func (d *custom) Build(ctx context.Context, s *workload.Source) (w workload.Workload, err error) {
 	recipe := d.recipe(s)
-	requests, err := d.requests.Take(s.Files, d.Data, recipe.Read)
+	requests, err := d.requests.Take(s.Files, d.Data, d.parser(s))
 	if err == nil {
 		w, err = recipe.Build(ctx, requests, s.Tokens)
 	}

@@ -1,9 +1,9 @@
 package traffic
 
 import (
-	"fmt"
 	"iter"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/load/arrival"
@@ -57,37 +57,53 @@ func Superpose(schedules []arrival.Schedule, n int) (at []time.Duration, of []in
 // A Part is a workload to merge with others, under a name.
 type Part struct {
 	Name     string
-	Requests []workload.Request
+	Requests workload.List
 }
 
 // MergeParts merges parts in the order of their arrivals; of is the part of each. An arrival
 // is the next request of its part, or the next conversation with all of its turns. It
 // ends where a part has no more; arrivals is the number of those used.
-func MergeParts(parts []Part, of []int, prefix string) (requests []workload.Request, arrivals int) {
-	at := make([]int, len(parts)) // next request of each part
+func MergeParts(parts []Part, of []int, prefix string) (merged workload.List, arrivals int) {
+	type place struct{ part, at int32 }
+	var places []place
+	next := make([]int, len(parts)) // request of each part
 	for _, part := range of {
-		p := parts[part]
-		from := at[part]
-		if from == len(p.Requests) {
+		all := parts[part].Requests
+		from := next[part]
+		if from == all.N {
 			break
 		}
 		to := from + 1
-		for to < len(p.Requests) && p.Requests[to].After != 0 {
+		for to < all.N && all.Chained && all.Brief(to).After != 0 {
 			to++
 		}
-		moved := len(requests) - from
-		for _, r := range p.Requests[from:to] {
-			if r.After != 0 {
-				r.After += moved
-			}
-			if r.Session != "" {
-				r.Session = p.Name + "/" + r.Session
-			}
-			r.Tenant, r.ID = p.Name, fmt.Sprint(prefix, len(requests))
-			requests = append(requests, r)
+		for i := from; i < to; i++ {
+			places = append(places, place{int32(part), int32(i)})
 		}
-		at[part] = to
+		merged.Chained = merged.Chained || to-from > 1
+		next[part] = to
 		arrivals++
 	}
-	return requests, arrivals
+	merged.N = len(places)
+	merged.Brief = func(i int) workload.Brief {
+		p := places[i]
+		b := parts[p.part].Requests.Brief(int(p.at))
+		if b.After != 0 {
+			b.After += i - int(p.at) // they stay together
+		}
+		return b
+	}
+	merged.At = func(i int) *workload.Request {
+		p := places[i]
+		r := *parts[p.part].Requests.At(int(p.at))
+		if r.After != 0 {
+			r.After += i - int(p.at)
+		}
+		if r.Session != "" {
+			r.Session = parts[p.part].Name + "/" + r.Session
+		}
+		r.Tenant, r.ID = parts[p.part].Name, prefix+strconv.Itoa(i)
+		return &r
+	}
+	return merged, arrivals
 }

@@ -60,8 +60,12 @@ func TestTogether(t *testing.T) {
 		return out
 	}
 	single := []workload.Request{{Text: "s0"}, {Text: "s1"}}
-	parts := []Part{{"chat", talk(0, 1, 2, 0, 4)}, {"one", single}}
-	got, arrivals := MergeParts(parts, []int{1, 0, 1, 0, 1, 0}, "p-")
+	parts := []Part{{"chat", workload.Listed(talk(0, 1, 2, 0, 4))}, {"one", workload.Listed(single)}}
+	list, arrivals := MergeParts(parts, []int{1, 0, 1, 0, 1, 0}, "p-")
+	got, err := list.Make(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := []workload.Request{
 		{ID: "p-0", Text: "s0", Tenant: "one"},
 		{ID: "p-1", Text: "0", Tenant: "chat", Turn: workload.Turn{Session: "chat/c"}},

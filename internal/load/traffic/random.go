@@ -78,7 +78,7 @@ func (d *random) Build(ctx context.Context, s *workload.Source) (workload.Worklo
 func (d *random) recipe(s *workload.Source) (workload.Random, []plan.Message) {
 	r := workload.Random{
 		Input: d.Input.Fixed, Output: d.Output.Fixed, InputRange: d.InputRange, OutputRange: d.OutputRange, Prefix: d.Prefix,
-		Seed: s.Seed, IDPrefix: s.IDPrefix, Exact: true, Spool: s.Spool, Batch: 1, Ranked: d.ask.Protocol == "rerank",
+		Seed: s.Seed, IDPrefix: s.IDPrefix, Exact: true, Spool: s.Spool, Window: s.WindowOf(true), Batch: 1, Ranked: d.ask.Protocol == "rerank",
 	}
 	switch {
 	case r.Ranked:
@@ -92,7 +92,7 @@ func (d *random) recipe(s *workload.Source) (workload.Random, []plan.Message) {
 	}
 	pairs, notes := d.draw(r.Requests, s.Seed, d.room())
 	for _, p := range pairs {
-		r.Inputs, r.Outputs = append(r.Inputs, p.input), append(r.Outputs, p.output)
+		r.Inputs, r.Outputs = append(r.Inputs, int32(p.input)), append(r.Outputs, int32(p.output))
 	}
 	if d.Prefix > 0 {
 		for i, n := range notes {

@@ -62,7 +62,10 @@ func (d *replayedTalks) Build(ctx context.Context, s *workload.Source) (w worklo
 		}
 	}
 	if err = b.count(ctx); err == nil && len(b.requests) == 0 {
-		err = errors.New("no conversation in it has an answer")
+		err = errors.New("no conversation in it has a message of a user")
+		if b.open > 0 {
+			err = needsOutput(d.Data + " has no answers, which would tell their lengths")
+		}
 	}
 	workload.Note(&b.notes, conversations > len(d.talks), talksShort, "have", len(d.talks), "asked", conversations)
 	workload.Note(&b.notes, conversations == 0 && requests > len(b.requests), turnsShort, "have", len(b.requests),
@@ -182,6 +185,11 @@ func (b *talkBuilder) addMessage(r *workload.Request, messages []json.RawMessage
 	return text, nil
 }
 
+// needsOutput is the error for recorded conversations that do not tell how long an answer is.
+func needsOutput(why string) error {
+	return plan.Problems{{Path: "output_len", Why: "is needed: " + why}}
+}
+
 // count fills in the tokens of prompts and of recorded answers, and adds notes.
 func (b *talkBuilder) count(ctx context.Context) error {
 	var unknown atomic.Int64
@@ -208,8 +216,11 @@ func (b *talkBuilder) count(ctx context.Context) error {
 	})
 	if i := unknown.Load(); err == nil && i > 0 {
 		from := b.origins[i-1]
-		return fmt.Errorf("conversation %d, turn %d: the length of its answer is not known: give all of them an output "+
-			"length, or, where answers were recorded, a tokenizer to count them", from.line, from.turn)
+		why := "has no answer, which would tell its length"
+		if from.reply != "" {
+			why = "has an answer, and no tokenizer is there to count its tokens"
+		}
+		return needsOutput(fmt.Sprintf("conversation %d, turn %d of %s %s", from.line, from.turn, b.Data, why))
 	}
 	workload.Note(&b.notes, b.tools > 0, toolResults, "results", b.tools)
 	workload.Note(&b.notes, b.open > 0, talksOpen, "conversations", b.open)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -156,19 +157,29 @@ func (d *traced) Build(ctx context.Context, s *workload.Source) (w workload.Work
 			uncovered++
 		}
 	}
-	w.Notes = append(slices.Clone(d.notes), fit(pairs, d.Fit)...)
-	workload.Note(&w.Notes, uncovered > 0, promptsUncovered, "prompts", uncovered, "block", d.block())
-	w.Requests = make([]workload.Request, len(chosen))
-	err = workload.Each(ctx, len(chosen), func(ctx context.Context, i int) (err error) {
-		r := &w.Requests[i]
-		ids, shared := d.prompt(p, chosen[i], p.own(pairs[i].input))
-		if *r, err = p.prompt(ctx, ids, shared); err != nil {
+	notes := append(slices.Clone(d.notes), fit(pairs, d.Fit)...)
+	workload.Note(&notes, uncovered > 0, promptsUncovered, "prompts", uncovered, "block", d.block())
+	w, err = s.Produce(ctx, workload.Production{
+		N:     len(chosen),
+		Brief: func(i int) workload.Brief { return workload.Brief{Output: pairs[i].output, At: chosen[i].at} },
+		Bare: func(i int) workload.Request {
+			r := workload.Request{
+				ID: s.IDPrefix + strconv.Itoa(i), PromptTokens: p.own(pairs[i].input), OutputTokens: pairs[i].output, At: chosen[i].at,
+			}
+			if s.Tokens == nil {
+				r.Tokens = workload.NoIDs
+			}
+			return r
+		},
+		Fill: func(ctx context.Context, i int, r *workload.Request) error {
+			ids, shared := d.prompt(p, chosen[i], p.own(pairs[i].input))
+			made, err := p.prompt(ctx, i, ids, shared)
+			r.Text, r.Tokens, r.PromptTokens = made.Text, made.Tokens, made.PromptTokens
 			return err
-		}
-		r.OutputTokens, r.At, r.ID = pairs[i].output, chosen[i].at, fmt.Sprint(s.IDPrefix, i)
-		return s.Spool.Spill(r)
+		},
 	})
-	w.Notes = append(w.Notes, p.notes()...)
+	w.Notes = notes
+	p.noteOn(&w)
 	return w, err
 }
 

@@ -49,7 +49,7 @@ func TestWordsAreOneTokenEachWhereverTheyStand(t *testing.T) {
 		}
 		for key := range uint64(50) {
 			n := 1 + int(key)*3
-			text, got, err := p.text(t.Context(), "test", key, n, true)
+			text, got, err := p.text(t.Context(), 0, "test", key, n, true)
 			if err != nil || got != n {
 				t.Errorf("%s: %d tokens, want %d (%v)", name, got, n, err)
 			}

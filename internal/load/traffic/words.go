@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -23,7 +23,8 @@ type prompter struct {
 	ids    []int32
 	stable bool // ids are such words
 
-	inexact atomic.Int64
+	mu      sync.Mutex
+	inexact map[int]bool // requests that do not have their length
 }
 
 // The number of tokens in which words are searched, of words that are enough, and the
@@ -94,28 +95,47 @@ func (p *prompter) draw(dst []int32, purpose string, key uint64, n int) []int32 
 // own is the number of tokens of a prompt of n without those that the tokenizer adds.
 func (p *prompter) own(n int) int { return max(n-p.Vocab.Around, 1) }
 
-// prompt makes a prompt of ids, which have its length. If the ids must change for that,
+// prefixOfAll stands for the request of a prefix of many.
+const prefixOfAll = -1
+
+// prompt makes a prompt, or a part of it, of request i of ids, which have its length. If the ids must change for that,
 // the first keep do not.
-func (p *prompter) prompt(ctx context.Context, ids []int32, keep int) (workload.Request, error) {
+func (p *prompter) prompt(ctx context.Context, i int, ids []int32, keep int) (workload.Request, error) {
 	r, exact, err := workload.Exact(ctx, p.Vocab, p.Tokens, ids, keep, p.Seed)
 	if !exact {
-		p.inexact.Add(1)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.inexact == nil {
+			p.inexact = map[int]bool{}
+		}
+		p.inexact[i] = true // it may be made again
 	}
 	return r, err
 }
 
-// text is n tokens of text, for the beginning of a prompt or behind other text.
-func (p *prompter) text(ctx context.Context, purpose string, key uint64, n int, behind bool) (string, int, error) {
-	r, err := p.prompt(ctx, p.draw(nil, purpose, key, n), 0)
+// text is n tokens of text of request i, for the beginning of a prompt or behind other text.
+func (p *prompter) text(ctx context.Context, i int, purpose string, key uint64, n int, behind bool) (string, int, error) {
+	r, err := p.prompt(ctx, i, p.draw(nil, purpose, key, n), 0)
 	if behind && p.stable && !strings.HasPrefix(r.Text, " ") {
 		r.Text = " " + r.Text // which its decoder leaves out at a beginning
 	}
 	return r.Text, r.PromptTokens, err
 }
 
-// notes counts the prompts that do not have their length.
+// noteOn notes of w how many prompts do not have their length: now, or when they are made.
+func (p *prompter) noteOn(w *workload.Workload) {
+	if w.List != nil {
+		w.Late = p.notes
+		return
+	}
+	w.Notes = append(w.Notes, p.notes()...)
+}
+
+// notes counts the prompts so far that do not have their length.
 func (p *prompter) notes() (notes []plan.Message) {
-	n := p.inexact.Load()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(p.inexact)
 	workload.Note(&notes, n > 0, promptsInexact, "inexact", n)
 	return notes
 }

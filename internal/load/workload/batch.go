@@ -2,6 +2,7 @@ package workload
 
 import (
 	"context"
+	"errors"
 	"strconv"
 
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -20,6 +21,9 @@ func (r Random) batched(ctx context.Context, d *draw) (Workload, error) {
 	err := d.each(ctx, func(i int, req Request) error {
 		at := i % r.Batch
 		if at == 0 {
+			if err := spillLast(r.Spool, requests); err != nil {
+				return err
+			}
 			requests = append(requests, Request{})
 			query = req.PromptTokens
 		}
@@ -32,5 +36,13 @@ func (r Random) batched(ctx context.Context, d *draw) (Workload, error) {
 		return nil
 	})
 	number(requests, r.IDPrefix)
-	return Workload{Requests: requests, Notes: d.notes()}, err
+	return Workload{Requests: requests, Notes: d.notes()}, errors.Join(err, spillLast(r.Spool, requests))
+}
+
+// spillLast spills the last request, which is complete.
+func spillLast(s *Spool, requests []Request) error {
+	if len(requests) == 0 {
+		return nil
+	}
+	return s.Spill(&requests[len(requests)-1])
 }

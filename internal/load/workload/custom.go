@@ -2,6 +2,7 @@ package workload
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
 	"github.com/pitot-bench/pitot/internal/load/rows"
+	"github.com/pitot-bench/pitot/internal/plan"
 )
 
 // Custom takes requests from a JSON Lines file, one object a line:
@@ -45,37 +47,52 @@ type customLine struct {
 	Timestamp    *float64        `json:"timestamp"`
 }
 
-// Build makes a workload of the requests of a file, and changes them. tok counts prompt
+// Build makes a workload of the requests of a file. tok counts prompt
 // tokens; without one they stay unknown until the server reports its usage.
-func (c Custom) Build(ctx context.Context, requests []Request, tok Tokenizer) (Workload, error) {
-	rng := pyrand.NewRandom(int64(c.Seed))
+func (c Custom) Build(ctx context.Context, p *Pack, tok Tokenizer) (Workload, error) {
+	rng, order := pyrand.NewRandom(int64(c.Seed)), consecutive(p.size())
 	if c.Shuffle {
-		rng.Shuffle(len(requests), func(i, j int) { requests[i], requests[j] = requests[j], requests[i] })
+		rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	}
 	n := c.Requests
 	if n <= 0 {
-		n = len(requests)
+		n = len(order)
 	}
-	requests = requests[:min(n, len(requests))]
-	if err := count(ctx, requests, tok); err != nil {
-		return Workload{}, err
+	order = order[:min(n, len(order))]
+	if tok != nil {
+		err := Each(ctx, len(order), func(ctx context.Context, i int) error { return p.count(ctx, int(order[i]), tok) })
+		if err != nil {
+			return Workload{}, err
+		}
 	}
-	w := Workload{Requests: requests, Python: rng}
+	w := p.workload(order)
+	w.Python = rng
 	w.Oversample(n, c.Seed, c.NoOversample, c.IDPrefix)
 	return w, nil
 }
 
-// Read parses every line and reports the first few that are wrong.
-func (c Custom) Read(file io.Reader) (requests []Request, err error) {
-	err = rows.Lines(file, func(_ int, line []byte) error {
+// Read parses every line into p, and reports the first few that are wrong.
+func (c Custom) Read(file io.Reader, p *Pack) (*Pack, error) {
+	var full error // the spool
+	endless := 0
+	err := rows.Lines(file, func(n int, line []byte) error {
 		r, err := c.line(line)
-		requests = append(requests, r)
+		if errors.Is(err, errNoLength) {
+			endless, err = cmp.Or(endless, n), nil
+		}
+		if err == nil && endless == 0 && full == nil {
+			full = p.add(r)
+		}
 		return err
 	})
-	if err == nil && len(requests) == 0 {
+	if err == nil && endless > 0 {
+		why := fmt.Sprintf("is needed, as line %d of the file has no field \"output_tokens\" for the length of its answer", endless)
+		return nil, plan.Problems{{Path: "output_len", Why: why}}
+	}
+	if err == nil && full == nil && p.size() == 0 {
 		err = errors.New("no requests: the file is empty")
 	}
-	return requests, err
+	return p, errors.Join(err, full)
 }
 
 func (c Custom) line(b []byte) (Request, error) {
@@ -122,7 +139,7 @@ func (l customLine) prompt(r *Request) error {
 
 var (
 	errNoPrompt = errors.New(`field "prompt" is missing`)
-	errNoLength = errors.New(`field "output_tokens" is missing, and no output length is given for all requests`)
+	errNoLength = errors.New(`field "output_tokens" is missing`)
 )
 
 // isText reads field into text if it is a string.
@@ -154,27 +171,43 @@ func (l customLine) time(r *Request, need bool) error {
 	return nil
 }
 
-// count fills in the prompt tokens of text prompts.
-func count(ctx context.Context, requests []Request, tok Tokenizer) error {
-	if tok == nil {
-		return nil
+// count fills in the prompt tokens of request i if it is text.
+func (p *Pack) count(ctx context.Context, i int, tok Tokenizer) error {
+	var r *Request
+	if p.index == nil {
+		r = &p.here[i]
+	} else {
+		r = p.request(i)
 	}
-	return Each(ctx, len(requests), func(ctx context.Context, i int) error {
-		r := &requests[i]
-		if r.Tokens != nil || r.Messages != nil || r.Text == "" && r.Media != nil {
-			return nil
+	n, err := countText(ctx, r, tok)
+	switch {
+	case p.index == nil || p.index[i].own != nil:
+		r.PromptTokens += n
+	default:
+		p.index[i].prompt += int32(n)
+	}
+	return err
+}
+
+// countText is the number of tokens of the texts of a request, 0 if it has none.
+func countText(ctx context.Context, r *Request, tok Tokenizer) (n int, err error) {
+	if r.Tokens != nil || r.Messages != nil {
+		return 0, nil
+	}
+	whole, err := r.Unspooled()
+	if err != nil || whole.Text == "" && whole.Media != nil {
+		return 0, err
+	}
+	texts := whole.Batch
+	if texts == nil {
+		texts = []string{whole.Text}
+	}
+	for _, text := range texts {
+		ids, err := tok.Encode(ctx, text, true)
+		if err != nil {
+			return n, err
 		}
-		texts := r.Batch
-		if texts == nil {
-			texts = []string{r.Text}
-		}
-		for _, text := range texts {
-			ids, err := tok.Encode(ctx, text, true)
-			if err != nil {
-				return err
-			}
-			r.PromptTokens += len(ids)
-		}
-		return nil
-	})
+		n += len(ids)
+	}
+	return n, nil
 }

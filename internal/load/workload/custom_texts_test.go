@@ -35,7 +35,7 @@ func TestCustomTextsAndSounds(t *testing.T) {
 		`{"audio": "data:image/png;base64,AQID"}`: `line 1: field "audio" must be`,
 		`{"audio": ""}`:                           `line 1: field "audio" must be`,
 	} {
-		if _, err := (Custom{}).Read(strings.NewReader(line)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := (Custom{}).Read(strings.NewReader(line), new(Pack)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", line, err, want)
 		}
 	}

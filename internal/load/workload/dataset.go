@@ -76,30 +76,6 @@ func (a *Arrangement) Setting() string {
 	return ""
 }
 
-// Starts is the number of requests that wait for no other: those with a due time.
-func (w *Workload) Starts() int {
-	n := 0
-	for i := range w.Requests {
-		if w.Requests[i].After == 0 {
-			n++
-		}
-	}
-	return n
-}
-
-// Before is the number of requests before start n.
-func (w *Workload) Before(n int) int {
-	for i := range w.Requests {
-		if w.Requests[i].After != 0 {
-			continue
-		}
-		if n--; n < 0 {
-			return i
-		}
-	}
-	return len(w.Requests)
-}
-
 // With calls read with the unpacked file that the setting at a path names. An error is a
 // Problem of that setting, except for one from a server.
 func (f Files) With(path, name string, read func(io.Reader) error) error {

@@ -21,7 +21,7 @@ func TestRandomOfGivenLengths(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, r := range w.Requests {
-		if len(r.Tokens) != given.Inputs[i]+4 || r.PromptTokens != len(r.Tokens) || r.OutputTokens != given.Outputs[i] {
+		if len(r.Tokens) != int(given.Inputs[i])+4 || r.PromptTokens != len(r.Tokens) || r.OutputTokens != int(given.Outputs[i]) {
 			t.Errorf("request %d: %d tokens, %d wanted", i, len(r.Tokens), r.OutputTokens)
 		}
 	}
@@ -39,7 +39,7 @@ func TestRandomOfGivenLengths(t *testing.T) {
 // prompt has at least one of its own.
 func TestRandomOfGivenLengthsWithSpecialTokens(t *testing.T) {
 	w, err := Random{
-		Requests: 2, Inputs: []int{10, 1}, Outputs: []int{1, 1},
+		Requests: 2, Inputs: []int32{10, 1}, Outputs: []int32{1, 1},
 	}.Build(t.Context(), Vocabulary{Size: 500, Around: 2}, nil)
 	if err != nil || len(w.Requests[0].Tokens) != 8 || len(w.Requests[1].Tokens) != 1 {
 		t.Errorf("%+v %v", w.Requests, err)

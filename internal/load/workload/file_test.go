@@ -15,7 +15,7 @@ func (s ShareGPT) build(ctx context.Context, file io.Reader, tok Tokenizer) (Wor
 }
 
 func (c Custom) build(ctx context.Context, file io.Reader, tok Tokenizer) (Workload, error) {
-	requests, err := c.Read(file)
+	requests, err := c.Read(file, new(Pack))
 	if err != nil {
 		return Workload{}, err
 	}

@@ -17,6 +17,8 @@ type PrefixRepetition struct {
 	Seed                   uint64
 	NoShuffle              bool
 	Spool                  *Spool
+	// Window is the number of requests beyond which prompts wait in Spool, and little else of them in memory; 0: none do.
+	Window int
 }
 
 // Check reports everything wrong with p: under prefixes, prefix_len and suffix_len.
@@ -40,19 +42,20 @@ func (p PrefixRepetition) Build(ctx context.Context, v Vocabulary, tok Tokenizer
 	}
 	d := prefixDraw{PrefixRepetition: p, rng: pyrand.NewLegacy(uint32(p.Seed)), size: int64(v.Size)}
 	d.fix = fixer{tok: tok, rng: legacyIntegers{d.rng}, vocab: d.size}
-	requests, err := d.all(ctx)
-	if err != nil {
-		return Workload{}, err
+	all := &Pack{spool: p.Spool, window: p.Window}
+	for range p.Prefixes {
+		if err := d.group(ctx, p.Requests/p.Prefixes, all); err != nil {
+			return Workload{}, err
+		}
 	}
-	w := Workload{
-		Requests: requests, Notes: notesOf(d.inexact, d.made, d.surplus), Numpy: d.rng,
-		Python: pyrand.NewRandom(int64(p.Seed)),
-	}
-	left := p.Requests - len(requests)
-	Note(&w.Notes, left > 0, PrefixesUneven, "left", left, "requests", p.Requests, "prefixes", p.Prefixes)
+	order, python := consecutive(all.size()), pyrand.NewRandom(int64(p.Seed))
 	if !p.NoShuffle {
-		w.Python.Shuffle(len(requests), func(i, j int) { requests[i], requests[j] = requests[j], requests[i] })
+		python.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	}
+	w := all.workload(order)
+	w.Notes, w.Numpy, w.Python = notesOf(d.inexact, d.made, d.surplus), d.rng, python
+	left := p.Requests - len(order)
+	Note(&w.Notes, left > 0, PrefixesUneven, "left", left, "requests", p.Requests, "prefixes", p.Prefixes)
 	return w, nil
 }
 
@@ -64,42 +67,44 @@ type prefixDraw struct {
 	made, inexact, surplus int
 }
 
-func (d *prefixDraw) all(ctx context.Context) ([]Request, error) {
-	var requests []Request
-	for range d.Prefixes {
-		group, err := d.group(ctx, d.Requests/d.Prefixes)
-		if err != nil {
-			return nil, err
-		}
-		requests = append(requests, group...)
-	}
-	return requests, nil
-}
-
-// group draws a prefix and n prompts that begin with it.
-func (d *prefixDraw) group(ctx context.Context, n int) ([]Request, error) {
+// group draws a prefix and n prompts that begin with it, and adds them to all.
+func (d *prefixDraw) group(ctx context.Context, n int, all *Pack) error {
 	prefix, err := d.ids(ctx, d.Prefix)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	group := make([]Request, n)
-	for i := range group {
-		suffix, err := d.ids(ctx, d.Suffix)
-		if err != nil {
-			return nil, err
-		}
-		ids := append(append(make([]int32, 0, len(prefix)+len(suffix)), prefix...), suffix...)
-		group[i] = Request{Tokens: ids, PromptTokens: len(ids), OutputTokens: d.Output}
-	}
-	return group, Each(ctx, n, func(ctx context.Context, i int) (err error) {
-		r := &group[i]
-		if d.fix.tok != nil {
-			if r.Text, err = d.fix.tok.Decode(ctx, r.Tokens); err != nil {
+	for left := n; left > 0; left -= workers { // not all of them are in memory
+		group := make([]Request, min(left, workers))
+		for i := range group {
+			suffix, err := d.ids(ctx, d.Suffix)
+			if err != nil {
 				return err
 			}
-			r.Tokens = nil
+			ids := append(append(make([]int32, 0, len(prefix)+len(suffix)), prefix...), suffix...)
+			group[i] = Request{Tokens: ids, PromptTokens: len(ids), OutputTokens: d.Output}
 		}
-		return d.Spool.Spill(r)
+		if err := d.spell(ctx, group); err != nil {
+			return err
+		}
+		for _, r := range group {
+			if err := all.add(r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// spell makes texts of ids, if there is a tokenizer.
+func (d *prefixDraw) spell(ctx context.Context, group []Request) error {
+	if d.fix.tok == nil {
+		return nil
+	}
+	return Each(ctx, len(group), func(ctx context.Context, i int) (err error) {
+		r := &group[i]
+		r.Text, err = d.fix.tok.Decode(ctx, r.Tokens)
+		r.Tokens = nil
+		return err
 	})
 }
 

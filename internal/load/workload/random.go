@@ -23,7 +23,7 @@ type Random struct {
 	InputRange, OutputRange float64
 	// Inputs and Outputs, unless nil, are the lengths of each request, in place of Input,
 	// Output and their ranges: without a draw.
-	Inputs, Outputs []int
+	Inputs, Outputs []int32
 	Prefix          int // common to all prompts, in addition to Input
 	Seed            uint64
 	IDPrefix        string
@@ -37,6 +37,8 @@ type Random struct {
 	Ranked bool
 
 	Spool *Spool // for prompts that are too many for memory; nil keeps them there
+	// Window is the number of requests beyond which prompts are made as they are due; 0: none is.
+	Window int
 }
 
 // Check reports everything wrong with r: under requests, input_len, output_len, prefix_len,
@@ -66,7 +68,7 @@ func (r Random) Check() (p plan.Problems) {
 // longest is the longest length of a prompt without the prefix.
 func (r Random) longest() int {
 	if len(r.Inputs) > 0 {
-		return slices.Max(r.Inputs)
+		return int(slices.Max(r.Inputs))
 	}
 	_, hi := spread(float64(r.Input), r.InputRange, 0)
 	return int(hi)
@@ -92,6 +94,9 @@ func (r Random) Build(ctx context.Context, v Vocabulary, tok Tokenizer) (Workloa
 	if r.Batch > 1 {
 		return r.batched(ctx, d)
 	}
+	if r.Window > 0 && r.Requests > r.Window {
+		return d.due(ctx), nil
+	}
 	requests := make([]Request, r.Requests)
 	err = d.each(ctx, func(i int, req Request) error {
 		requests[i] = req
@@ -105,8 +110,8 @@ func (r Random) Build(ctx context.Context, v Vocabulary, tok Tokenizer) (Workloa
 type draw struct {
 	rng              *pyrand.Generator
 	random           Random
-	inputs, outputs  []int64
-	offsets          []int64
+	inputs, outputs  []int32
+	offsets          []int32
 	allowed          []int32
 	prefix           []int32
 	fix              fixer
@@ -134,7 +139,7 @@ func (r Random) begin(ctx context.Context, v Vocabulary, forbidden []int32, tok 
 // to their length as far as that needs no draw.
 func (d *draw) each(ctx context.Context, f func(i int, req Request) error) error {
 	start := func(ctx context.Context, i int) (sequence, error) {
-		return d.fix.start(ctx, d.ids(i), d.random.Prefix+int(d.inputs[i]))
+		return d.fix.start(ctx, d.ids(i), d.wanted(i))
 	}
 	i := 0
 	for s, err := range InOrder(ctx, len(d.inputs), start) {
@@ -164,20 +169,20 @@ func (d *draw) lengths(r Random, v Vocabulary) error {
 		return r.emptyPrompt(v.Around)
 	}
 	n := r.Requests
-	d.inputs, d.outputs, d.offsets = make([]int64, n), make([]int64, n), make([]int64, n)
-	if r.Inputs == nil {
-		d.rng.FillIntegers(d.inputs, inLo, inHi+1)
+	if d.inputs = r.Inputs; d.inputs == nil {
+		d.inputs = fill(d.rng, n, inLo, inHi+1)
+	} else {
+		d.inputs = slices.Clone(d.inputs[:n])
+		for i, length := range d.inputs {
+			d.inputs[i] = max(length-int32(v.Around), int32(1-min(r.Prefix, 1)))
+		}
 	}
 	if outLo, outHi := spread(float64(r.Output), r.OutputRange, 1); r.Outputs == nil {
-		d.rng.FillIntegers(d.outputs, outLo, outHi+1)
+		d.outputs = fill(d.rng, n, outLo, outHi+1)
+	} else {
+		d.outputs = r.Outputs[:n]
 	}
-	for i := range min(n, len(r.Inputs)) {
-		d.inputs[i] = int64(max(r.Inputs[i]-v.Around, 1-min(r.Prefix, 1)))
-	}
-	for i := range min(n, len(r.Outputs)) {
-		d.outputs[i] = int64(r.Outputs[i])
-	}
-	d.rng.FillIntegers(d.offsets, 0, int64(v.Size))
+	d.offsets = fill(d.rng, n, 0, int64(v.Size))
 	return nil
 }
 
@@ -206,7 +211,7 @@ func (d *draw) drawPrefix(ctx context.Context, n int) error {
 func (d *draw) ids(i int) []int32 {
 	ids := slices.Grow(slices.Clone(d.prefix), int(d.inputs[i]))
 	for j := range d.inputs[i] {
-		ids = append(ids, d.allowed[(d.offsets[i]+int64(i)+j)%int64(len(d.allowed))])
+		ids = append(ids, d.allowed[(int64(d.offsets[i])+int64(i)+int64(j))%int64(len(d.allowed))])
 	}
 	return ids
 }

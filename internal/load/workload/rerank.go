@@ -67,6 +67,11 @@ func (r Rerank) Build(ctx context.Context, v Vocabulary, tok Tokenizer) (Workloa
 		return Workload{}, err
 	}
 	requests := r.batches(query, documents)
+	for i := range requests {
+		if err := r.Spool.Spill(&requests[i]); err != nil {
+			return Workload{}, err
+		}
+	}
 	number(requests, r.IDPrefix)
 	return Workload{Requests: requests, Notes: d.notes()}, nil
 }
@@ -92,7 +97,7 @@ func (r Rerank) draw(v Vocabulary, tok Tokenizer) (*draw, error) {
 		return nil, err
 	}
 	d.inputs, d.offsets = append(lengths, d.inputs...), append(starts, d.offsets...)
-	d.outputs = make([]int64, len(d.inputs))
+	d.outputs = make([]int32, len(d.inputs))
 	return d, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
@@ -161,14 +162,28 @@ func holds(field json.RawMessage) bool {
 // Oversample adds copies until there are n requests, like the vLLM benchmark if a
 // file has fewer, and numbers all of them.
 func (w *Workload) Oversample(n int, seed uint64, noOversample bool, prefix string) {
-	have := len(w.Requests)
+	have := w.All().N
 	Note(&w.Notes, noOversample && have < n && n < plan.MaxRequests, FileShort, "have", have, "asked", n)
 	if !noOversample && have < n {
 		w.Python = pyrand.NewRandom(int64(seed)) // that benchmark reseeds here
-		for len(w.Requests) < n {                // each by random.choice
-			w.Requests = append(w.Requests, w.Requests[w.Python.Below(have)])
-		}
+		w.repeat(have, n)
 		w.Notes = append(w.Notes, plan.Msg(Oversampled, "have", have, "copies", n-have, "asked", n))
 	}
-	number(w.Requests, prefix)
+	w.Amend(func(i int, r *Request) { r.ID = prefix + strconv.Itoa(i) })
+}
+
+// repeat adds copies to have requests up to n, each by random.choice.
+func (w *Workload) repeat(have, n int) {
+	if w.List != nil {
+		positions := consecutive(n)
+		for i := have; i < n; i++ {
+			positions[i] = int32(w.Python.Below(have))
+		}
+		all := w.List.Pick(positions)
+		w.List = &all
+		return
+	}
+	for len(w.Requests) < n {
+		w.Requests = append(w.Requests, w.Requests[w.Python.Below(have)])
+	}
 }

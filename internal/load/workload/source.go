@@ -22,11 +22,24 @@ type Source struct {
 	// Model is the name by which the tokenizer was found: its own or the model's.
 	Model string
 	// Server is the tokenizer of the server under test, nil where there is none.
-	Server   Tokenizer
-	Spool    *Spool
+	Server Tokenizer
+	Spool  *Spool
+	// Window is the number of requests beyond which they are made as they are due, 0 for none. InOrder: they are asked
+	// for in order, so that each may be made from where the one before it ended.
+	Window   int
+	InOrder  bool
 	Files    Files
 	NeedTime bool // every request must have a timestamp
 	Ask      Ask
+}
+
+// WindowOf is the Window of requests that are made without a tokenizer, or by one in this process; chained, each from
+// where the one before it ended.
+func (s *Source) WindowOf(chained bool) int {
+	if s.Tokens != nil && (!s.Local || chained && !s.InOrder) {
+		return 0
+	}
+	return s.Window
 }
 
 // Count is the number of tokens of a text, with those that the model expects around it; 0

@@ -35,6 +35,9 @@ func (s *Spool) Spill(r *Request) error {
 		return nil
 	}
 	size := int64(len(r.Text) + len(r.Messages) + 4*len(r.Tokens))
+	for _, text := range r.Batch {
+		size += int64(len(text))
+	}
 	for _, m := range r.Media {
 		size += int64(len(m.Data))
 	}
@@ -52,13 +55,42 @@ func (s *Spool) Spill(r *Request) error {
 	return s.write(r, at, size)
 }
 
-// write puts the text, the messages, the ids and the media behind each other.
+// append puts b behind all that is in the file, and returns where.
+func (s *Spool) append(b []byte) (at int64, err error) {
+	s.mu.Lock()
+	at = s.end
+	s.end += int64(len(b))
+	s.mu.Unlock()
+	return at, s.writeAt(b, at)
+}
+
+func (s *Spool) writeAt(b []byte, at int64) error {
+	if _, err := s.file.WriteAt(b, at); err != nil {
+		return fmt.Errorf("keep prompts that are too many for memory in a file: %w", err)
+	}
+	return nil
+}
+
+func (s *Spool) read(at int64, size int) ([]byte, error) {
+	b := make([]byte, size)
+	if _, err := s.file.ReadAt(b, at); err != nil {
+		return nil, fmt.Errorf("read a prompt back from the file it was kept in: %w", err)
+	}
+	return b, nil
+}
+
+// write puts the text, the messages, the ids, the texts of a batch and the media behind each other.
 func (s *Spool) write(r *Request, at, size int64) error {
 	b := append(append(make([]byte, 0, size), r.Text...), r.Messages...)
 	for _, id := range r.Tokens {
 		b = binary.LittleEndian.AppendUint32(b, uint32(id))
 	}
 	text, messages, ids := len(r.Text), len(r.Messages), len(r.Tokens)
+	texts := make([]int, len(r.Batch))
+	for i, one := range r.Batch {
+		b = append(b, one...)
+		texts[i] = len(one)
+	}
 	media := make([]Media, len(r.Media))
 	lengths := make([]int, len(r.Media))
 	for i, m := range r.Media {
@@ -66,10 +98,13 @@ func (s *Spool) write(r *Request, at, size int64) error {
 		lengths[i] = len(m.Data)
 		media[i] = Media{MIME: m.MIME, URL: m.URL, Seconds: m.Seconds}
 	}
-	if _, err := s.file.WriteAt(b, at); err != nil {
-		return fmt.Errorf("keep prompts that are too many for memory in a file: %w", err)
+	if err := s.writeAt(b, at); err != nil {
+		return err
 	}
 	r.Text, r.Media = "", media
+	if r.Batch != nil {
+		r.Batch = make([]string, len(texts))
+	}
 	if r.Messages != nil {
 		r.Messages = json.RawMessage{}
 	}
@@ -77,9 +112,9 @@ func (s *Spool) write(r *Request, at, size int64) error {
 		r.Tokens = []int32{}
 	}
 	r.Later = func(r *Request) error {
-		b := make([]byte, size)
-		if _, err := s.file.ReadAt(b, at); err != nil {
-			return fmt.Errorf("read a prompt back from the file it was kept in: %w", err)
+		b, err := s.read(at, int(size))
+		if err != nil {
+			return err
 		}
 		r.Text, b = string(b[:text]), b[text:]
 		if messages > 0 {
@@ -88,6 +123,12 @@ func (s *Spool) write(r *Request, at, size int64) error {
 		for range ids {
 			r.Tokens = append(r.Tokens, int32(binary.LittleEndian.Uint32(b)))
 			b = b[4:]
+		}
+		if len(texts) > 0 {
+			r.Batch = make([]string, len(texts))
+			for i, n := range texts {
+				r.Batch[i], b = string(b[:n]), b[n:]
+			}
 		}
 		r.Media = append([]Media(nil), media...)
 		for i, n := range lengths {

@@ -32,6 +32,7 @@ func TestASpooledPromptComesBackWhole(t *testing.T) {
 				{MIME: "image/png", Data: []byte("pixels")}, {URL: "http://x/y.png"}, {MIME: "audio/wav", Data: []byte("~")},
 			},
 		},
+		{Batch: []string{"a query", "", "a document"}},
 	}
 	file := new(memory)
 	s := NewSpool(file, 5)
@@ -44,7 +45,7 @@ func TestASpooledPromptComesBackWhole(t *testing.T) {
 			t.Errorf("%q: spooled %v", want.Text, spooled)
 		}
 		if (r.Tokens == nil) != (want.Tokens == nil) || (r.Messages == nil) != (want.Messages == nil) ||
-			len(r.Media) != len(want.Media) {
+			len(r.Media) != len(want.Media) || len(r.Batch) != len(want.Batch) {
 			t.Errorf("%q: what kind of prompt it is got lost", want.Text)
 		}
 		for range 2 { // a request may be sent twice
@@ -58,7 +59,7 @@ func TestASpooledPromptComesBackWhole(t *testing.T) {
 		}
 	}
 	if want := "goes to the file" + "\a\x00\x00\x00\x00\x00\x10\x00\x00\x00\x00\x00" + `[{"role":"user"}]` +
-		"look:pixels~"; string(file.b) != want {
+		"look:pixels~" + "a querya document"; string(file.b) != want {
 		t.Errorf("the file holds %q", file.b)
 	}
 }

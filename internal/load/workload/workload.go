@@ -49,8 +49,8 @@ type Request struct {
 
 	Turn // its place in a conversation
 
-	// Later restores the Text, Tokens, Messages and content of the Media that a Spool
-	// keeps; until then only the number of Media is known, and whether the prompt is Tokens
+	// Later restores the Text, Tokens, Messages, Batch and content of the Media that a Spool
+	// keeps; until then only the numbers of Media and texts are known, and whether the prompt is Tokens
 	// or Messages. nil: nothing is missing. See Whole.
 	Later func(*Request) error
 }
@@ -161,7 +161,11 @@ type TemplateOptions struct {
 // A Workload is the requests of a run, with notes on drawing them.
 type Workload struct {
 	Requests []Request
-	Notes    []plan.Message
+	// List has the requests in place of Requests where they are made as they are due; nil: all are made. Late are the
+	// notes on those that were made so far; nil: there will be none.
+	List  *List
+	Late  func() []plan.Message
+	Notes []plan.Message
 
 	// Python is Python's generator after a dataset from a file, for draws that follow;
 	// nil if the workload did not use it.
@@ -175,6 +179,35 @@ type Workload struct {
 	// Lines and Start are printed by the tool of the dataset: after making the requests,
 	// and before sending them.
 	Lines, Start []string
+}
+
+// All are the requests, wherever they are.
+func (w *Workload) All() List {
+	if w.List != nil {
+		return *w.List
+	}
+	return Listed(w.Requests)
+}
+
+// Amend has f change every request: now, or where it is made as it is due, then. See List.Amend.
+func (w *Workload) Amend(f func(i int, r *Request)) {
+	if w.List != nil {
+		amended := w.List.Amend(f)
+		w.List = &amended
+	}
+	for i := range w.Requests {
+		f(i, &w.Requests[i])
+	}
+}
+
+// Cut leaves out the requests from n on.
+func (w *Workload) Cut(n int) {
+	if w.List != nil {
+		first := w.List.Cut(n)
+		w.List = &first
+		return
+	}
+	w.Requests = w.Requests[:min(n, len(w.Requests))]
 }
 
 // workers limits concurrent calls; the tokenizer may be a server.

@@ -396,7 +396,7 @@ func TestCustomErrors(t *testing.T) {
 			Custom{},
 		},
 		{"empty file", "\n \n", "no requests", Custom{}},
-		{"no length", `{"prompt":"a"}`, `line 1: field "output_tokens" is missing`, Custom{}},
+		{"no length", `{"prompt":"a"}`, `output_len: is needed, as line 1 of the file has no field "output_tokens"`, Custom{}},
 		{"length of zero", `{"prompt":"a","output_tokens":0}`, `field "output_tokens" is 0`, Custom{}},
 		{"half a token", `{"prompt":"a","output_tokens":1.5}`, `field "output_tokens" is 1.5`, Custom{}},
 		{"null prompt", `{"prompt":null,"output_tokens":1}`, `must be a string`, Custom{}},

@@ -96,7 +96,7 @@ func TestSimulatedEqualsDriven(t *testing.T) {
 				schedule := func() arrival.Schedule {
 					return arrival.New(arrival.Poisson(pyrand.NewLegacy(3)), arrival.Constant(30))
 				}
-				driven := drive(t, config, driver.Plan{Requests: w.Requests, Schedule: schedule(), Concurrency: concurrency})
+				driven := drive(t, config, driver.Plan{Requests: workload.Listed(w.Requests), Schedule: schedule(), Concurrency: concurrency})
 				intake, err := apiserver.NewAdmission(config)
 				if err != nil {
 					t.Fatal(err)

@@ -14,6 +14,9 @@
 // complete and its pause is over. Its content has to be known beforehand
 // nevertheless: the simulated engine's answers do not depend on time.
 //
+// A plan has its requests in a list, or a Source makes each when it is released. Only the
+// requests in flight are in memory then, unless the caller collects their records.
+//
 // This package reads no clock and starts no goroutine, so the same plan and model
 // give the same records, as fast as the model can be computed.
 package sim
@@ -23,6 +26,7 @@ import (
 	"iter"
 	"math"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/load/arrival"
@@ -54,9 +58,28 @@ type Request struct {
 	Refused string
 }
 
+// A Source makes the requests of a plan one by one.
+type Source interface {
+	// Len is the number of requests.
+	Len() int
+	// Turn is Request.After and Request.Think of request i, before it is made.
+	Turn(i int) (after int, think time.Duration)
+	// Request makes request i. It is called once for each that is released: in order for those
+	// of the schedule, and for another after the request that it waits for. An error ends the run.
+	Request(i int) (*Request, error)
+}
+
+// A list is a Source of requests that are made.
+type list []Request
+
+func (l list) Len() int                        { return len(l) }
+func (l list) Turn(i int) (int, time.Duration) { return l[i].After, l[i].Think }
+func (l list) Request(i int) (*Request, error) { return &l[i], nil }
+
 // A SimulationPlan is a run to execute. A job's ID is the number of requests before it.
 type SimulationPlan struct {
 	Requests    []Request
+	Source      Source           // of the requests; nil: Requests are all
 	Schedule    arrival.Schedule // one due time for each request that does not wait for another
 	Concurrency int              // requests in flight at most, 0 = no limit
 	Until       time.Duration    // no request is released from then on; 0 = no limit
@@ -71,36 +94,42 @@ type SimulationPlan struct {
 	// Stop, if not nil, is polled for whether to end the run: requests in flight
 	// are then recorded as cancelled.
 	Stop func() bool
-	// Chunks, if not nil, is the memory for the chunks of the records.
+	// Each, if not nil, is called with each record, in the order of completion. The Outcome then
+	// has no records.
+	Each func(*trace.Record)
+	// Chunks, if not nil, is the memory for the chunks of the records in the Outcome.
 	Chunks *trace.Arena
 }
 
 // An Outcome is the result of a run. All instants count from its start.
 type Outcome struct {
 	End     trace.Instant      // when the last request was done
-	Records []*trace.Record    // in the order of completion
+	Records []*trace.Record    // in the order of completion; nil if the plan has Each
 	Tokens  int                // output tokens that left the engine
 	Stopped bool               // not every request was sent in the time of the plan, or some were cancelled
 	Queued  time.Duration      // total time that requests waited for the engine to begin
 	Done    int                // how many requests are done
 	Load    engine.Utilization // the engine's, at the end
+	Err     error              // of the Source, which ended the run
 }
 
 // Run runs p against m, which must be new.
 func Run(m engine.Model, p SimulationPlan) Outcome {
-	r := &run{
-		model: m, plan: p, records: make([]trace.Record, len(p.Requests)), open: make([][]trace.Chunk, len(p.Requests)), order: make([]*trace.Record, 0, len(p.Requests)),
-		chunks: cmp.Or(p.Chunks, new(trace.Arena)), gate: newGate(min(p.Concurrency, len(p.Requests))), due: make([]engine.Emission, 0, atOnce), turns: newTurns(p.Requests),
+	if p.Source == nil {
+		p.Source = list(p.Requests)
+	}
+	n := p.Source.Len()
+	r := &run{model: m, plan: p, flights: make([]*flight, 0, n), gate: newGate(min(p.Concurrency, n)), due: make([]engine.Emission, 0, atOnce)}
+	r.turns.followers = NewFollowers(n, func(i int) int { after, _ := p.Source.Turn(i); return after })
+	if p.Each == nil {
+		r.out.Records, r.chunks = make([]*trace.Record, 0, n), cmp.Or(p.Chunks, new(trace.Arena))
 	}
 	r.dispatch()
 	for (r.inFlight > 0 || r.turns.held.Len() > 0) && !r.stopped && r.advance(math.MaxInt64) {
 	}
 	r.abandon()
-	end := trace.Instant(0)
-	for _, rec := range r.order {
-		end = max(end, rec.Done)
-	}
-	return Outcome{End: end, Records: r.order, Tokens: r.tokens, Stopped: r.stopped || r.sent < len(p.Requests) && !r.late(), Queued: r.queued, Done: r.done, Load: m.Load()}
+	r.out.Stopped, r.out.Load = r.stopped || len(r.flights) < n && !r.late(), m.Load()
+	return r.out
 }
 
 // A run is the state of one Run.
@@ -110,18 +139,26 @@ type run struct {
 	now      time.Duration
 	gate     gate
 	turns    turns
-	sent     int
-	records  []trace.Record  // by position
-	open     [][]trace.Chunk // by position, while in flight: closer together than in the records
-	order    []*trace.Record // completed
+	flights  []*flight // by the ID of the job; nil once done
+	spare    []*flight // done, to be used again
 	inFlight int
-	tokens   int
-	queued   time.Duration
-	done     int
 	due      []engine.Emission
-	chunks   *trace.Arena
+	chunks   *trace.Arena // nil: each list of chunks has memory of its own
 	steps    uint
 	stopped  bool
+	out      Outcome
+}
+
+// A flight is a request in flight: all that its record needs.
+type flight struct {
+	chunks    []trace.Chunk // from its first token on
+	request   *Request
+	index     int
+	due       time.Duration
+	free      trace.Instant
+	released  trace.Instant
+	firstByte trace.Instant
+	cached    int32
 }
 
 // dispatch releases requests until there are no more, the schedule ends, or the run
@@ -129,7 +166,7 @@ type run struct {
 func (r *run) dispatch() {
 	schedule, end := iter.Pull(r.plan.Schedule)
 	defer end()
-	head := starter{requests: r.plan.Requests, schedule: schedule}
+	head := starter{source: r.plan.Source, schedule: schedule}
 	for head.next(); ; {
 		e, ok := r.turns.first(head.waiting, head.more)
 		switch {
@@ -165,7 +202,7 @@ func (r *run) limit() time.Duration { return cmp.Or(r.plan.Until, math.MaxInt64)
 // A starter iterates over the requests that do not wait for another, with their due
 // times.
 type starter struct {
-	requests []Request
+	source   Source
 	schedule func() (time.Duration, bool)
 	waiting  waiting
 	more     bool
@@ -176,10 +213,12 @@ func (s *starter) next() {
 	if s.more {
 		i++
 	}
-	for i < len(s.requests) && s.requests[i].After != 0 {
-		i++
+	for ; i < s.source.Len(); i++ {
+		if after, _ := s.source.Turn(i); after == 0 {
+			break
+		}
 	}
-	s.waiting, s.more = waiting{index: i, scheduled: true}, i < len(s.requests)
+	s.waiting, s.more = waiting{index: i, scheduled: true}, i < s.source.Len()
 	if s.more {
 		s.waiting.due, s.more = s.schedule()
 	}
@@ -270,62 +309,94 @@ func (r *run) enter() (trace.Instant, bool) {
 // stopCheckEvery is the number of advances between two calls of Stop.
 const stopCheckEvery = 1 << 10
 
-// record adds the due emissions to the records.
+// record adds the due emissions to their flights.
 func (r *run) record() {
 	for i := range r.due {
 		e := &r.due[i]
-		n := r.turns.position(e.ID)
+		f := r.flights[e.ID]
 		if e.Tokens == 0 {
-			r.records[n].FirstByte = trace.Instant(e.At)
+			f.firstByte = trace.Instant(e.At)
 			continue
 		}
-		list := &r.open[n]
-		if len(*list) == 0 {
-			r.records[n].Usage.Cached = int(e.Cached)
+		if f.chunks == nil {
+			f.chunks, f.cached = r.list(f.request.Job.OutputTokens+1), e.Cached
 		}
-		*list = append(*list, trace.Chunk{At: trace.Instant(e.At), Tokens: trace.Carried(int(e.Tokens)), Kind: trace.Text})
+		f.chunks = append(f.chunks, trace.Chunk{At: trace.Instant(e.At), Tokens: trace.Carried(int(e.Tokens)), Kind: trace.Text})
 		if e.Done {
-			r.finish(e, n, &r.records[n])
+			r.finish(e, f.request)
 		}
 	}
 }
 
+// list is an empty list of chunks with capacity n.
+func (r *run) list(n int) []trace.Chunk {
+	if r.chunks == nil {
+		return make([]trace.Chunk, 0, n)
+	}
+	return r.chunks.Take(n)
+}
+
 // release passes request n to the engine, or refuses it.
 func (r *run) release(n int, due time.Duration, free trace.Instant) {
-	req, rec, now := &r.plan.Requests[n], &r.records[n], trace.Instant(r.now)
-	*rec = trace.Record{
-		Index: n, ID: req.ID, PromptTokens: req.PromptTokens, VisionTokens: req.VisionTokens, WantTokens: req.WantTokens,
-		Tenant: req.Tenant, Session: req.Session, Turn: req.Number,
-		Due: trace.Instant(due), Free: free, Released: now, Dialed: trace.Never, Connected: trace.Never,
-		Sent: now, FirstByte: now, Done: trace.Never, Usage: trace.Usage{At: trace.Never},
+	req, err := r.plan.Source.Request(n)
+	if err != nil {
+		r.out.Err, r.stopped = err, true
+		return
 	}
-	id := r.turns.arrive(n, r.sent)
-	r.sent++
+	f, now := r.flight(), trace.Instant(r.now)
+	*f = flight{request: req, index: n, due: due, free: free, released: now, firstByte: now}
+	id := uint64(len(r.flights))
+	r.flights = append(r.flights, f)
 	if req.Status != 0 {
+		rec := r.end(id)
 		rec.Status, rec.Class, rec.Error = req.Status, trace.HTTP, req.Refused
 		r.leave(rec, now)
 		return
 	}
-	rec.Status = http.StatusOK
-	r.open[n] = r.chunks.Take(req.Job.OutputTokens + 1)
 	r.inFlight++
 	job := req.Job
 	job.ID = id
 	r.model.Add(r.now, job)
 }
 
+// flight is a new one, or one that is done.
+func (r *run) flight() *flight {
+	last := len(r.spare) - 1
+	if last < 0 {
+		return new(flight)
+	}
+	f := r.spare[last]
+	r.spare = r.spare[:last]
+	return f
+}
+
+// end ends the flight of a job, and returns its record so far.
+func (r *run) end(id uint64) *trace.Record {
+	f := r.flights[id]
+	req := f.request
+	rec := &trace.Record{
+		Index: f.index, ID: req.ID, PromptTokens: req.PromptTokens, VisionTokens: req.VisionTokens, WantTokens: req.WantTokens,
+		Tenant: req.Tenant, Session: req.Session, Turn: req.Number,
+		Due: trace.Instant(f.due), Free: f.free, Released: f.released, Dialed: trace.Never, Connected: trace.Never,
+		Sent: f.released, FirstByte: f.firstByte, Done: trace.Never, Chunks: f.chunks, Status: http.StatusOK,
+		Usage: trace.Usage{Cached: int(f.cached), At: trace.Never},
+	}
+	f.chunks, f.request = nil, nil
+	r.flights[id], r.spare = nil, append(r.spare, f)
+	return rec
+}
+
 // finish closes the record of a request with its last tokens.
-func (r *run) finish(e *engine.Emission, n int, rec *trace.Record) {
-	req := &r.plan.Requests[n]
-	rec.Chunks, r.open[n] = r.open[n], nil
+func (r *run) finish(e *engine.Emission, req *Request) {
+	rec := r.end(e.ID)
 	tokens := 0
 	for _, c := range rec.Chunks {
 		tokens += int(c.Tokens)
 	}
-	r.tokens += tokens
+	r.out.Tokens += tokens
 	r.inFlight--
-	r.done++
-	r.queued += e.Start - time.Duration(rec.Sent)
+	r.out.Done++
+	r.out.Queued += e.Start - time.Duration(rec.Sent)
 	rec.OutputTokens, rec.CountedFrom, rec.FinishReason = tokens, trace.FromUsage, req.Finish
 	rec.Usage = trace.Usage{Prompt: req.Job.PromptTokens, Completion: tokens, Cached: rec.Usage.Cached, CachedReported: r.plan.Cached, At: trace.Never}
 	if r.plan.Accept {
@@ -335,7 +406,7 @@ func (r *run) finish(e *engine.Emission, n int, rec *trace.Record) {
 	switch {
 	case !r.plan.Stream:
 		rec.FirstByte = done
-		rec.Chunks = append(rec.Chunks[:0], trace.Chunk{At: done, Tokens: trace.Carried(tokens), Kind: trace.Text | trace.Finish})
+		rec.Chunks = []trace.Chunk{{At: done, Tokens: trace.Carried(tokens), Kind: trace.Text | trace.Finish}}
 	case r.plan.Chat:
 		rec.Chunks = append(rec.Chunks, trace.Chunk{})
 		copy(rec.Chunks[1:], rec.Chunks)
@@ -350,38 +421,52 @@ func (r *run) finish(e *engine.Emission, n int, rec *trace.Record) {
 	r.leave(rec, done)
 }
 
-// leave ends a request: its followers get their due times, and its place in the
-// gate becomes free unless one of them holds it.
+// leave ends a request: its record is complete, its followers get their due times, and its
+// place in the gate becomes free unless one of them holds it.
 func (r *run) leave(rec *trace.Record, now trace.Instant) {
-	rec.Done = now
-	r.order = append(r.order, rec)
-	followers := r.turns.followers[rec.Index]
-	for _, i := range followers {
-		e := waiting{index: i, due: time.Duration(now) + r.plan.Requests[i].Think, free: rec.Free}
+	r.emit(rec, now)
+	free := true
+	for i := range r.turns.followers.Of(rec.Index) {
+		_, think := r.plan.Source.Turn(i)
+		e := waiting{index: i, due: time.Duration(now) + think, free: rec.Free}
 		if r.plan.Hold {
 			r.turns.held.Push(e.due, i, e)
+			free = false
 		} else {
 			r.turns.ready.Push(e.due, i, e)
 		}
 	}
-	if !r.plan.Hold || len(followers) == 0 {
+	if free {
 		r.gate.release(now)
 	}
 }
 
-// abandon closes the records of the requests still in flight: the run was stopped,
-// or the engine never finished them.
+// emit returns a record that is done.
+func (r *run) emit(rec *trace.Record, done trace.Instant) {
+	rec.Done = done
+	r.out.End = max(r.out.End, done)
+	if r.plan.Each != nil {
+		r.plan.Each(rec)
+		return
+	}
+	r.out.Records = append(r.out.Records, rec)
+}
+
+// abandon closes the records of the requests still in flight, in the order of the plan: the
+// run was stopped, or the engine never finished them.
 func (r *run) abandon() {
-	for i := range r.records {
-		rec := &r.records[i]
-		if r.open[i] == nil {
-			continue
+	var left []*trace.Record
+	for id, f := range r.flights {
+		if f != nil {
+			left = append(left, r.end(uint64(id)))
 		}
-		rec.Chunks, rec.Class = r.open[i], trace.Cancelled
+	}
+	slices.SortFunc(left, func(a, b *trace.Record) int { return cmp.Compare(a.Index, b.Index) })
+	for _, rec := range left {
+		rec.Class = trace.Cancelled
 		if !r.stopped {
 			rec.Class, rec.Error = trace.Other, "the simulated engine stopped before this request was complete"
 		}
-		rec.Done = trace.Instant(r.now)
-		r.order = append(r.order, rec)
+		r.emit(rec, trace.Instant(r.now))
 	}
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"iter"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/load/arrival"
@@ -15,35 +16,50 @@ type waiting struct {
 	scheduled bool          // by the schedule, not by an answer
 }
 
-// turns are the requests that wait for the answers to others. The zero value is for
-// runs without such requests.
+// turns are the requests that wait for the answers to others.
 type turns struct {
-	followers map[int][]int          // positions, by that of the request they wait for
+	followers Followers
 	ready     arrival.Queue[waiting] // answered
 	held      arrival.Queue[waiting] // answered, of conversations that hold their place
-	arrived   []int                  // positions, in the order of sending; nil if that is the same
 }
 
-func newTurns(requests []Request) turns {
-	var t turns
-	for i := range requests {
-		after := requests[i].After
-		if after > i {
+// Followers are the requests that wait for the answers to others, by the position of the one that
+// they wait for. The zero value has none.
+type Followers struct {
+	first []int32 // 1 + the position of the first follower, by position
+	next  []int32 // 1 + that of the next one that waits for the same, by the position of a follower
+}
+
+// NewFollowers are those of n requests, with after as Request.After of each.
+func NewFollowers(n int, after func(i int) int) (f Followers) {
+	for i := n - 1; i >= 0; i-- {
+		prior := after(i)
+		switch {
+		case prior > i:
 			panic("sim: a request waits for itself or a later one")
-		}
-		if after == 0 {
+		case prior == 0:
 			continue
+		case f.first == nil:
+			f = Followers{make([]int32, n), make([]int32, n)}
 		}
-		if t.followers == nil {
-			t.followers, t.arrived = map[int][]int{}, make([]int, 0, len(requests))
-		}
-		t.followers[after-1] = append(t.followers[after-1], i)
+		f.next[i], f.first[prior-1] = f.first[prior-1], int32(i+1)
 	}
-	return t
+	return f
+}
+
+// Of yields the followers of a request, in the order of their positions.
+func (f *Followers) Of(position int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if f.first == nil {
+			return
+		}
+		for i := f.first[position]; i != 0 && yield(int(i-1)); i = f.next[i-1] {
+		}
+	}
 }
 
 // any reports whether an answer may make a request ready.
-func (t *turns) any() bool { return t.followers != nil }
+func (t *turns) any() bool { return t.followers.first != nil }
 
 // first returns the request that is due first: head, of the schedule, if there is
 // more of it, or the first that is ready.
@@ -57,19 +73,3 @@ func (t *turns) first(head waiting, more bool) (waiting, bool) {
 // take removes e, which may no longer be first: while it waited for a place others
 // may have become ready at the same instant.
 func (t *turns) take(e waiting) { t.ready.Remove(e.index) }
-
-// arrive numbers the request at a position, the nth that is sent.
-func (t *turns) arrive(position, n int) uint64 {
-	if t.followers != nil {
-		t.arrived = append(t.arrived, position)
-	}
-	return uint64(n)
-}
-
-// position is the position of the request with this arrival number.
-func (t *turns) position(id uint64) int {
-	if t.followers != nil {
-		return t.arrived[id]
-	}
-	return int(id)
-}

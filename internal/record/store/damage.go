@@ -17,6 +17,7 @@ type Damage struct {
 	// First and Last are the indices of records that cannot be read; both are -1 if it is
 	// the run itself, or its telemetry.
 	First, Last int
+	Records     int // how many of those between First and Last; 0: all
 	Missing     int // records that are not there, of unknown indices
 	// Telemetry is the part of the telemetry that cannot be read, such as a source with a span of
 	// time; empty of records and runs.
@@ -35,6 +36,8 @@ func (d *Damage) Error() string {
 		return fmt.Sprintf("%d records of run %s are lost: %v", d.Missing, d.Run, d.Why)
 	case d.First < 0:
 		return fmt.Sprintf("run %s is damaged: %v", d.Run, d.Why)
+	case d.Records > 0:
+		return fmt.Sprintf("%d records between %d and %d of run %s are damaged: %v", d.Records, d.First, d.Last, d.Run, d.Why)
 	case d.First == d.Last:
 		return fmt.Sprintf("record %d of run %s is damaged: %v", d.First, d.Run, d.Why)
 	}
@@ -84,7 +87,10 @@ func LeftOut(t *trace.Trace) []plan.Message {
 func notesOf(records, telemetry []*Damage) (notes []plan.Message) {
 	n := 0
 	for _, d := range records {
-		if n += d.Missing; d.First >= 0 {
+		switch n += d.Missing; {
+		case d.Records > 0:
+			n += d.Records
+		case d.First >= 0:
 			n += d.Last - d.First + 1
 		}
 	}
@@ -104,48 +110,9 @@ func damaged(err error) bool {
 	return code(err) == codeCorrupt || errors.As(err, &e) && e.Code() == shortRead
 }
 
-// readRecords reads the records of a run in workload order, and returns the damage that it skipped.
-func (s *Store) readRecords(id string) (out []*trace.Record, lost []*Damage, err error) {
-	limit := s.extent(id)
-	for next := 0; ; next++ {
-		next, err = s.readFrom(id, next, &out, &lost)
-		if err == nil || !damaged(err) {
-			return out, lost, err
-		}
-		if n := len(lost); n > 0 && lost[n-1].Last == next-1 {
-			lost[n-1].Last = next
-		} else {
-			lost = append(lost, &Damage{Run: id, First: next, Last: next, Why: err})
-		}
-		if next >= limit { // there is nothing behind it, as far as is known
-			return out, lost, nil
-		}
-	}
-}
-
 // extent is the largest index that a record of a run has, as far as is known without
 // reading one.
 func (s *Store) extent(id string) (n int) {
 	_ = s.db.QueryRow("SELECT max(records, requests) - 1 FROM run WHERE id = ?", id).Scan(&n)
 	return n
-}
-
-// readFrom reads records from an index on, and returns the index behind the last one.
-func (s *Store) readFrom(id string, next int, out *[]*trace.Record, lost *[]*Damage) (int, error) {
-	rows, err := s.db.Query("SELECT "+columns+", "+commitNumber+" FROM record WHERE run_id = ? AND idx >= ? ORDER BY idx", id, next)
-	if err != nil {
-		return next, err
-	}
-	defer rows.Close()
-	var d reader
-	for rows.Next() {
-		r, err := d.scan(rows)
-		if err == nil {
-			*out = append(*out, r)
-		} else {
-			*lost = append(*lost, &Damage{Run: id, First: r.Index, Last: r.Index, Why: err})
-		}
-		next = r.Index + 1
-	}
-	return next, rows.Err()
 }

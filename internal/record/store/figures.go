@@ -13,29 +13,77 @@ import (
 // equals t, and they are dropped when the run changes: its records, its plan or its
 // end. A store that cannot be written keeps none.
 func (s *Store) StoreFigures(t *trace.Trace, definition, version string, figures []trace.ReportedFigure) error {
-	err := s.change(patient, func(tx *sql.Tx) error {
-		var same bool
-		err := tx.QueryRow("SELECT count(*) > 0 FROM run WHERE id = ? AND records = ? AND status = ? AND validity = ?",
-			t.Run.ID, len(t.Records), t.Run.Status, validity(t.Run)).Scan(&same)
-		if err != nil || !same {
-			return err
-		}
-		if _, err := tx.Exec("INSERT OR REPLACE INTO computed (run_id, definition, version) VALUES (?, ?, ?)", t.Run.ID, definition, version); err != nil {
-			return err
-		}
+	return s.StoreFiguresOf(t.Run, len(t.Records), definition, version, figures)
+}
+
+// StoreFiguresOf is StoreFigures of a run with so many records.
+func (s *Store) StoreFiguresOf(run trace.Run, records int, definition, version string, figures []trace.ReportedFigure) error {
+	return s.storeComputed(run, records, definition, version, func(tx *sql.Tx) error {
 		for i, f := range figures {
 			_, err := tx.Exec("INSERT INTO figure (run_id, definition, version, place, name, value, step) VALUES (?, ?, ?, ?, ?, ?, ?)",
-				t.Run.ID, definition, version, i, f.Name, f.Value, f.Step)
+				run.ID, definition, version, i, f.Name, f.Value, f.Step)
 			if err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// storeComputed calls insert in a transaction that notes the definition as computed, if the run in the store is still the
+// one with so many records.
+func (s *Store) storeComputed(run trace.Run, records int, definition, version string, insert func(*sql.Tx) error) error {
+	err := s.change(patient, func(tx *sql.Tx) error {
+		var same bool
+		err := tx.QueryRow("SELECT count(*) > 0 FROM run WHERE id = ? AND records = ? AND status = ? AND validity = ?",
+			run.ID, records, run.Status, validity(run)).Scan(&same)
+		if err != nil || !same {
+			return err
+		}
+		if _, err := tx.Exec("INSERT OR REPLACE INTO computed (run_id, definition, version) VALUES (?, ?, ?)", run.ID, definition, version); err != nil {
+			return err
+		}
+		return insert(tx)
+	})
 	if err != nil && !unwritable(err) {
-		return fmt.Errorf("store the figures of run %s: %w", t.Run.ID, err)
+		return fmt.Errorf("store the figures of run %s: %w", run.ID, err)
 	}
 	return nil
+}
+
+// StoreObservation stores, like StoreFigures, parts of what was observed of a run with so many records.
+func (s *Store) StoreObservation(run trace.Run, records int, definition, version string, parts map[string][]byte) error {
+	return s.storeComputed(run, records, definition, version, func(tx *sql.Tx) error {
+		for part, body := range parts {
+			_, err := tx.Exec("INSERT INTO observation (run_id, definition, version, part, body) VALUES (?, ?, ?, ?, ?)", run.ID, definition, version, part, body)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Observation returns the parts that StoreObservation stored of a run; nil: there are none.
+func (s *Store) Observation(runID, definition, version string) (map[string][]byte, error) {
+	rows, err := s.db.Query("SELECT part, body FROM observation WHERE run_id = ? AND definition = ? AND version = ?", runID, definition, version)
+	if err != nil {
+		return nil, repairable(err)
+	}
+	defer rows.Close()
+	var parts map[string][]byte
+	for rows.Next() {
+		var part string
+		var body []byte
+		if err := rows.Scan(&part, &body); err != nil {
+			return nil, fmt.Errorf("read what was observed of run %s: %w", runID, err)
+		}
+		if parts == nil {
+			parts = map[string][]byte{}
+		}
+		parts[part] = body
+	}
+	return parts, repairable(rows.Err())
 }
 
 // Figures returns the figures of a run stored by StoreFigures, in order. known

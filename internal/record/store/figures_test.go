@@ -73,7 +73,7 @@ func TestFiguresGoWhenTheRunChanges(t *testing.T) {
 	for name, change := range map[string]func(s *Store, tr *trace.Trace) error{
 		"another record": func(s *Store, tr *trace.Trace) error {
 			w := Writer{store: s, id: tr.Run.ID, stored: 1}
-			return w.commit([]*trace.Record{sample(1)}, brief)
+			return w.write([]*trace.Record{sample(1)}, brief)
 		},
 		"other objectives": func(s *Store, tr *trace.Trace) error {
 			tr.Run.Plan.Objectives = []plan.Objective{{Metric: "ttft", Limit: 1}}

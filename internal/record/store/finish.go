@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"path/filepath"
 	"slices"
 	"time"
@@ -22,7 +23,7 @@ func (w *Writer) Finish(run trace.Run) error {
 	w.done.Wait()
 	first := w.rescued == ""
 	err := w.save(run, brief)
-	if err == nil {
+	if w.unsaved = err; err == nil {
 		return w.drop()
 	}
 	out := w.rescue(run, err) // before a longer wait, which may be interrupted
@@ -41,9 +42,18 @@ func (w *Writer) save(run trace.Run, wait time.Duration) error {
 	if err := cmp.Or(w.store.update(run, wait), w.store.mark.Check()); err != nil {
 		return err
 	}
+	_ = w.join(wait) // blocks that cannot be joined stay
 	w.merge(wait)
 	w.store.seal(w.id, wait)
 	return nil
+}
+
+// Records reads the records of the run once it is finished, in workload order.
+func (w *Writer) Records() iter.Seq2[[]*trace.Record, error] {
+	if w.unsaved != nil {
+		return func(yield func([]*trace.Record, error) bool) { yield(nil, w.unsaved) }
+	}
+	return w.store.EachRecord(w.id)
 }
 
 // drop removes the file of a run that could be stored after all.
@@ -75,6 +85,9 @@ func (e *RescuedError) Unwrap() error { return e.Why }
 // if that is possible at least.
 func (w *Writer) rescue(run trace.Run, why error) error {
 	records, last := w.records(), w.rescued
+	if w.released {
+		return fmt.Errorf("run %s could not be stored: %w; it is a simulation and can be made again", run.ID, why)
+	}
 	name := "pitot-rescue-" + run.ID + ".json"
 	var errs []error
 	for _, dir := range []string{filepath.Dir(w.store.file), files.Temp()} {

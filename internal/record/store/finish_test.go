@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/json"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,10 +75,15 @@ func full(t *testing.T, s *Store) (room func()) {
 	return func() { limit("PRAGMA max_page_count = 1000000") }
 }
 
-// long has more text than the free pages of a small database hold.
+// long has more text, which does not compress, than the free pages of a small database hold.
 func long(index int) *trace.Record {
 	r := sample(index)
-	r.Text = strings.Repeat("text", 1<<14)
+	random := rand.New(rand.NewPCG(uint64(index), 0))
+	text := make([]byte, 1<<16)
+	for i := range text {
+		text[i] = byte(' ' + random.IntN('~'-' '))
+	}
+	r.Text = string(text)
 	return r
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
@@ -73,7 +74,7 @@ func (s *Store) pulse(id string) (status trace.Status, beat int64, err error) {
 	return alive(status, beat), beat, err
 }
 
-// copy commits records as they arrive, in batches.
+// copy commits records as they arrive, in blocks.
 func (w *Writer) copy(records iter.Seq2[*trace.Record, error]) error {
 	if records == nil {
 		return nil
@@ -83,12 +84,14 @@ func (w *Writer) copy(records iter.Seq2[*trace.Record, error]) error {
 		if err != nil {
 			return err
 		}
-		if pending = append(pending, r); len(pending) == batch {
-			if err := w.commit(pending, patient); err != nil {
-				return err
-			}
-			pending = pending[:0]
+		if pending = append(pending, r); len(pending) < trace.BlockRecords {
+			continue
 		}
+		n, _ := trace.Fit(pending)
+		if err := w.commit(pending[:n], true, patient); err != nil {
+			return err
+		}
+		pending = slices.Delete(pending, 0, n)
 	}
-	return w.commit(pending, patient)
+	return w.write(pending, patient)
 }

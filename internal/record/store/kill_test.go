@@ -16,6 +16,9 @@ import (
 // asVictim is the variable with the store of a process that samples until it is killed.
 const asVictim = "PITOT_TEST_VICTIM"
 
+// perFlush is how many records it writes at once: the blocks of ten flushes are joined.
+const perFlush = 100
+
 func TestMain(m *testing.M) {
 	if file := os.Getenv(asVictim); file != "" {
 		fmt.Fprintln(os.Stderr, sampleForever(file))
@@ -24,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// sampleForever writes a run with a sample and a record after the other, and says how many are
+// sampleForever writes a run with a sample and some records after the other, and says how many samples are
 // committed.
 func sampleForever(file string) error {
 	s, err := Open(file)
@@ -37,9 +40,12 @@ func sampleForever(file string) error {
 	}
 	w.end()
 	w.done.Wait()
+	w.running = true
 	for n := 0; ; n++ {
 		w.Sample(reads(n))
-		w.Append(sample(n))
+		for i := range perFlush {
+			w.Append(sample(n*perFlush + i))
+		}
 		if err := w.flush(brief, true); err != nil {
 			return err
 		}
@@ -47,7 +53,7 @@ func sampleForever(file string) error {
 	}
 }
 
-// A process that is killed while it writes leaves all samples that it had committed, and no damage.
+// A process that is killed while it writes leaves all samples and records that it had committed, and no damage.
 func TestAProcessIsKilledWhileItSamples(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "runs.db")
 	victim := exec.Command(os.Args[0])
@@ -80,6 +86,14 @@ func TestAProcessIsKilledWhileItSamples(t *testing.T) {
 	n := got.Telemetry.Sources[0].Reads + 1
 	if n < committed || committed < 40 || got.Run.Status == trace.Complete {
 		t.Errorf("%d samples of %d that were committed", n, committed)
+	}
+	if len(got.Records) < perFlush*committed || len(got.Records)%perFlush != 0 {
+		t.Errorf("%d records of %d that were committed", len(got.Records), perFlush*committed)
+	}
+	for i, r := range got.Records {
+		if r.Index != i {
+			t.Fatalf("record %d stands where %d should", r.Index, i)
+		}
 	}
 	if d := cmp.Diff(read(n), got.Telemetry, asSampled); d != "" {
 		t.Error(d)

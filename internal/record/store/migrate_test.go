@@ -139,7 +139,7 @@ func TestStoresThatAreTooOld(t *testing.T) {
 	file := unpack(t, oldest, "PRAGMA user_version = 8")
 	for _, open := range []func(string) (*Store, error){Open, OpenRead, OpenWrite} {
 		_, err := open(file)
-		want := "open store " + file + ": version 8 is too old (this pitot supports 9 to 13); move the file away to start a new store"
+		want := "open store " + file + ": version 8 is too old (this pitot supports 9 to 15); move the file away to start a new store"
 		if err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}
@@ -180,17 +180,7 @@ func checkListing(t *testing.T, l Listing, w *trace.Trace) {
 // checkFollowed reads the records of a run one by one.
 func checkFollowed(t *testing.T, s *Store, w *trace.Trace) {
 	t.Helper()
-	var got []*trace.Record
-	for since := 0; ; {
-		some, next, err := s.RecordsSince(w.Run.ID, since, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got = append(got, some...); len(some) == 0 {
-			break
-		}
-		since = next
-	}
+	got := scanAll(t, s, w.Run.ID, 1)
 	byIndex := cmpopts.SortSlices(func(a, b *trace.Record) bool { return a.Index < b.Index })
 	if diff := cmp.Diff(w.Records, got, cmpopts.EquateEmpty(), byIndex); diff != "" {
 		t.Errorf("run %s: %s", w.Run.ID, diff)

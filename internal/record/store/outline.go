@@ -2,7 +2,6 @@ package store
 
 import (
 	"fmt"
-	"iter"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
@@ -45,6 +44,33 @@ type Outline struct {
 
 // Outlines returns those of at most n requests of a run, evenly chosen.
 func (s *Store) Outlines(id string, n int) ([]Outline, error) {
+	all, err := s.extents(id, 0)
+	if err != nil {
+		return nil, repairable(err)
+	}
+	if len(all) == 0 {
+		return s.outlinesOfRows(id, n)
+	}
+	first, last := all[0].seq, all[len(all)-1].end()
+	n = min(n, last-first+1)
+	var out []Outline
+	for i := 0; i < n; {
+		number := func() int { return first + (last-first+1)*i/n }
+		for all[0].end() < number() {
+			all = all[1:]
+		}
+		records, err := s.block(id, all[0], heads) // none of a damaged one
+		for ; i < n && number() <= all[0].end(); i++ {
+			if at := number() - all[0].seq; err == nil && at >= 0 {
+				out = append(out, Outline{records[at].FirstByte, records[at].Done, records[at].OutputTokens})
+			}
+		}
+	}
+	return out, nil
+}
+
+// outlinesOfRows is Outlines of a run of version 13 or before.
+func (s *Store) outlinesOfRows(id string, n int) ([]Outline, error) {
 	rows, err := s.db.Query(`
 		WITH RECURSIVE step (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM step WHERE i + 1 < ?2),
 			span AS (SELECT max(idx) + 1 AS n FROM record WHERE run_id = ?1)
@@ -64,48 +90,4 @@ func (s *Store) Outlines(id string, n int) ([]Outline, error) {
 		out = append(out, o)
 	}
 	return out, repairable(rows.Err())
-}
-
-// EachRecord reads the records of a run in workload order, some at a time, however many there are.
-// Damaged ones are left out.
-func (s *Store) EachRecord(id string) iter.Seq2[[]*trace.Record, error] {
-	return func(yield func([]*trace.Record, error) bool) {
-		limit := s.extent(id)
-		for next := 0; ; {
-			some, after, err := s.batchFrom(id, next)
-			if len(some) > 0 && !yield(some, nil) {
-				return
-			}
-			switch {
-			case damaged(err) && next < limit:
-				next = max(next, after) + 1
-			case err != nil && !damaged(err):
-				yield(nil, fmt.Errorf("read run %s: %w", id, err))
-				return
-			case after == next:
-				return
-			default:
-				next = after
-			}
-		}
-	}
-}
-
-// batchFrom reads a batch of records from an index on, and returns the index behind the last one.
-func (s *Store) batchFrom(id string, first int) (out []*trace.Record, next int, err error) {
-	next = first
-	rows, err := s.db.Query("SELECT "+columns+", "+commitNumber+" FROM record WHERE run_id = ? AND idx >= ? ORDER BY idx LIMIT ?", id, first, batch)
-	if err != nil {
-		return nil, next, err
-	}
-	defer rows.Close()
-	var d reader
-	for rows.Next() {
-		r, err := d.scan(rows)
-		if err == nil {
-			out = append(out, r)
-		}
-		next = r.Index + 1
-	}
-	return out, next, rows.Err()
 }

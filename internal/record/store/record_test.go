@@ -1,54 +1,12 @@
 package store
 
 import (
-	"database/sql"
 	"fmt"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
-
-// A record without rare columns is stored as a statement with all of them stores it, value for value and type for
-// type; each rare column alone makes a record one that needs them.
-func TestTheShorterStatementStoresTheSame(t *testing.T) {
-	s := open(t)
-	if _, err := s.Import(newRun("long", "", 1), those(), nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Import(newRun("short", "", 1), those(), nil); err != nil {
-		t.Fatal(err)
-	}
-	err := s.changeOn(patient, func(conn *sql.Conn, _ *sql.Tx) error {
-		return insertRecords(conn, func(i *inserter) error {
-			if err := i.insert("short", 1, plain()); err != nil {
-				return err
-			}
-			if i.stmts[insertUsual] == nil || i.stmts[insertRecord] != nil {
-				t.Error("a plain record was stored with all columns")
-			}
-			i.bind("long", 1, plain())
-			return i.exec(insertRecord, i.args)
-		})
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for column := range strings.SplitSeq("seq, "+columns, ",") {
-		var values []string
-		for _, run := range []string{"short", "long"} {
-			var kind, value string
-			if err := s.db.QueryRow(fmt.Sprintf("SELECT typeof(%[1]s), quote(%[1]s) FROM record WHERE run_id = ?", column), run).Scan(&kind, &value); err != nil {
-				t.Fatal(err)
-			}
-			values = append(values, kind+" "+value)
-		}
-		if values[0] != values[1] {
-			t.Errorf("%s: %s, in the longer form %s", column, values[0], values[1])
-		}
-	}
-}
 
 func those(records ...*trace.Record) func(func(*trace.Record, error) bool) {
 	return func(yield func(*trace.Record, error) bool) {
@@ -60,7 +18,7 @@ func those(records ...*trace.Record) func(func(*trace.Record, error) bool) {
 	}
 }
 
-func TestEachRareColumnIsStored(t *testing.T) {
+func TestEachFieldIsStored(t *testing.T) {
 	s := open(t)
 	for i, change := range []func(*trace.Record){
 		func(r *trace.Record) { r.Usage.Cached = 1 },

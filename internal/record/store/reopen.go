@@ -23,11 +23,11 @@ var (
 //
 // The error wraps ErrNoRun, ErrRunAlive or ErrRunEnded.
 func (s *Store) Reopen(id string, owner Owner) (*Writer, error) {
-	var stored map[int]bool
+	var stored requests
 	var last int
 	err := s.change(patient, func(tx *sql.Tx) (err error) {
 		if err = claim(tx, id); err == nil {
-			stored, last, err = storedRecords(tx, id)
+			stored, last, err = s.storedRecords(tx, id)
 		}
 		return err
 	})
@@ -35,7 +35,7 @@ func (s *Store) Reopen(id string, owner Owner) (*Writer, error) {
 		return nil, fmt.Errorf("go on with run %s: %w", id, err)
 	}
 	w := newWriter(s, id, owner)
-	w.alreadyStored, w.base = stored, last
+	w.alreadyStored, w.last, w.reopened = stored, last, true
 	w.start()
 	return w, nil
 }
@@ -63,36 +63,45 @@ func claim(tx *sql.Tx, id string) error {
 
 // hasGaps reports whether a run that has ended lacks records that may be found.
 func hasGaps(tx *sql.Tx, id string, status trace.Status) (gaps bool, err error) {
-	err = tx.QueryRow("SELECT ? OR EXISTS (SELECT 1 FROM record WHERE run_id = ? AND class = ?)", status == trace.Interrupted, id, string(trace.WorkerLost)).Scan(&gaps)
+	err = tx.QueryRow(`SELECT ?1 OR EXISTS (SELECT 1 FROM record WHERE run_id = ?2 AND class = ?3)
+		OR EXISTS (SELECT 1 FROM block WHERE run_id = ?2 AND lost > 0)`, status == trace.Interrupted, id, string(trace.WorkerLost)).Scan(&gaps)
 	return gaps, err
 }
 
 // storedRecords are the requests that have a record, and the number of the last one. Records of lost workers
 // are removed: that the process died is no reason why they should have been.
-func storedRecords(tx *sql.Tx, id string) (stored map[int]bool, last int, err error) {
+func (s *Store) storedRecords(tx *sql.Tx, id string) (stored requests, last int, err error) {
 	if _, err := tx.Exec("DELETE FROM record WHERE run_id = ? AND class = ?", id, string(trace.WorkerLost)); err != nil {
 		return nil, 0, err
 	}
-	rows, err := tx.Query("SELECT idx, "+commitNumber+", class FROM record WHERE run_id = ?", id)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer rows.Close()
-	stored, failed := map[int]bool{}, 0
-	for rows.Next() {
-		var index, number int
-		var class trace.Class
-		if err := rows.Scan(&index, &number, &class); err != nil {
-			return nil, 0, err
-		}
-		stored[index], last = true, max(last, number)
+	stored, n, failed := requests{}, 0, 0
+	add := func(index int, class trace.Class) {
+		stored.add(index)
+		n++
 		if class != "" {
 			failed++
 		}
 	}
-	if err := rows.Err(); err != nil {
+	rows, err := tx.Query("SELECT idx, class FROM record WHERE run_id = ?", id)
+	if err != nil {
 		return nil, 0, err
 	}
-	_, err = tx.Exec("UPDATE run SET records = ?, failed = ? WHERE id = ?", len(stored), failed, id)
+	defer rows.Close()
+	for rows.Next() {
+		var index int
+		var class trace.Class
+		if err := rows.Scan(&index, &class); err != nil {
+			return nil, 0, err
+		}
+		add(index, class)
+	}
+	err = cmp.Or(rows.Err(), s.withoutLost(tx, id, func(r *trace.Record) { add(r.Index, r.Class) }))
+	if err == nil {
+		_, err = tx.Exec("UPDATE run SET records = ?, failed = ? WHERE id = ?", n, failed, id)
+	}
+	if err == nil {
+		err = tx.QueryRow(`SELECT max((SELECT coalesce(max(`+commitNumber+`), 0) FROM record WHERE run_id = ?1),
+			(SELECT coalesce(max(seq + records - 1), 0) FROM block WHERE run_id = ?1))`, id).Scan(&last)
+	}
 	return stored, last, err
 }

@@ -148,7 +148,7 @@ func (s *Store) ids() (out []string) {
 	known := map[string]bool{}
 	for _, query := range []string{
 		"SELECT id FROM run ORDER BY rowid", "SELECT id FROM run ORDER BY id", "SELECT run_id FROM run_body",
-		"SELECT DISTINCT run_id FROM record", "SELECT DISTINCT run_id FROM snapshot", "SELECT DISTINCT run_id FROM computed",
+		"SELECT DISTINCT run_id FROM record", "SELECT DISTINCT run_id FROM block", "SELECT DISTINCT run_id FROM snapshot", "SELECT DISTINCT run_id FROM computed",
 		"SELECT DISTINCT run_id FROM telemetry_source", "SELECT DISTINCT run_id FROM telemetry_series",
 		"SELECT DISTINCT run_id FROM telemetry_block",
 	} {

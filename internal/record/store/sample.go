@@ -40,7 +40,7 @@ type sampled struct{ idx, points int }
 // It may be called from any goroutine, before Finish is called for the last time, and never waits for
 // the disk: samples are committed every 2 s, after the records, and rescued with them.
 func (w *Writer) Sample(sources []telemetry.Source, values []telemetry.Value) {
-	if w.alreadyStored != nil { // blocks of the dead process have these numbers
+	if w.reopened { // blocks of the dead process have these numbers
 		return
 	}
 	s := &w.samples

@@ -1,84 +1,69 @@
 package store
 
 import (
-	"database/sql"
 	"fmt"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// scanned are the columns of a record that say when things happened and how much came, in the
-// order of scanner.row.
-const scanned = `idx, turn, inputs, prompt_tokens, usage_prompt, output_tokens,
-	due_ns, released_ns, sent_ns, first_byte_ns, done_ns,
-	status, class, error, stamps, chunks`
-
-// Scan reads records of a run in commit order, like RecordsSince, but without texts, ids, and
-// usage other than the length of the prompt: for counts over many records. each gets them one by
-// one and must not retain them. more reports whether there may be records after number next.
-// Damaged records are passed over.
+// Scan reads records of a run in commit order, without their texts: at least limit of those after number since, if there
+// are as many. each gets them one by one. next is the number of the last one, for the next call; 0 is the beginning.
+// No record is read twice, so a run can be followed while another process writes it. more reports whether
+// there may be records after next. Damaged records are passed over.
 func (s *Store) Scan(runID string, since, limit int, each func(*trace.Record)) (next int, more bool, err error) {
-	sc := scanner{record: trace.NewRecord(0), next: since}
-	err = sc.scan(s, runID, limit, each)
+	next, n, err := s.scanRows(runID, since, limit, each)
 	switch {
 	case damaged(err):
-		sc.next++ // the records of a page are passed over one by one
-		return sc.next, sc.next <= s.extent(runID), nil
+		next++ // the records of a page are passed over one by one
+		return next, next <= s.extent(runID), nil
 	case err != nil:
-		return sc.next, false, fmt.Errorf("read run %s: %w", runID, err)
+		return next, false, fmt.Errorf("read run %s: %w", runID, err)
+	case n == limit:
+		return next, true, nil
 	}
-	return sc.next, sc.n == limit, nil
-}
-
-// A scanner reads into one record.
-type scanner struct {
-	record *trace.Record
-	chunks []trace.Chunk
-	packed sql.RawBytes
-	next   int // number of the last row
-	n      int // rows
-}
-
-func (sc *scanner) scan(s *Store, runID string, limit int, each func(*trace.Record)) error {
-	rows, err := s.db.Query("SELECT "+commitNumber+", "+scanned+" FROM record WHERE "+following, runID, sc.next, limit)
+	blocks, err := s.extents(runID, next)
 	if err != nil {
-		return err
+		return next, false, fmt.Errorf("read run %s: %w", runID, err)
+	}
+	for i, e := range blocks {
+		if passed := next + 1 - e.seq; passed > 0 {
+			e.seq, e.records = e.seq+passed, e.records-passed
+		}
+		if all, err := s.block(runID, e, chunks); err == nil {
+			for _, r := range all {
+				each(r)
+			}
+			n += len(all)
+		}
+		if next = e.end(); n >= limit {
+			return next, i+1 < len(blocks), nil
+		}
+	}
+	return next, false, nil
+}
+
+// scanRows is Scan of a run of version 13 or before; n counts its rows.
+func (s *Store) scanRows(runID string, since, limit int, each func(*trace.Record)) (next, n int, err error) {
+	next = since
+	rows, err := s.db.Query("SELECT "+columns+", "+commitNumber+" FROM record WHERE "+following, runID, since, limit)
+	if err != nil {
+		return next, 0, err
 	}
 	defer rows.Close()
-	into := sc.into()
-	for rows.Next() {
-		sc.n++
-		if err := rows.Scan(into...); err != nil {
-			continue
+	d := reader{number: since}
+	for ; rows.Next(); n++ {
+		if r, err := d.scan(rows); err == nil {
+			each(r)
 		}
-		if sc.chunks, err = trace.DecodeOnto(sc.chunks[:0], sc.packed); err != nil {
-			continue
-		}
-		sc.record.Chunks = sc.chunks
-		each(sc.record)
+		next = max(next, d.number)
 	}
-	return rows.Err()
+	return next, n, rows.Err()
 }
 
-// into is where the columns go.
-func (sc *scanner) into() []any {
-	r := sc.record
-	return []any{
-		&sc.next, // first: it is known then, whatever is damaged behind it
-		&r.Index, &r.Turn, &r.Inputs, &r.PromptTokens, &r.Usage.Prompt, &r.OutputTokens,
-		instant{&r.Due},
-		instant{&r.Released},
-		instant{&r.Sent},
-		instant{&r.FirstByte},
-		instant{&r.Done},
-		&r.Status, &r.Class, &r.Error, &r.Stamps, &sc.packed,
-	}
-}
-
-// Weight is how many bytes the chunks and texts of a run take in the store: in memory chunks take
-// two to three times as many.
+// Weight is about how many bytes the chunks and texts of a run take in memory.
 func (s *Store) Weight(runID string) (n int64, err error) {
-	err = s.db.QueryRow("SELECT coalesce(sum(length(chunks) + length(text)), 0) FROM record WHERE run_id = ?", runID).Scan(&n)
+	err = s.db.QueryRow(`SELECT (SELECT coalesce(sum(length(chunks) * 5 / 2 + length(text)), 0) FROM record WHERE run_id = ?1)
+		+ (SELECT coalesce(sum(count * 16 + bytes), 0) FROM block WHERE run_id = ?1)`, runID).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("read run %s: %w", runID, err)
 	}

@@ -1,23 +1,29 @@
 // Package store keeps runs on disk, in one SQLite file.
 //
 // A run exists in the store from its start, and its records arrive as they are
-// completed: a Writer commits them four times per second, each time with a snapshot
+// completed: a Writer commits them every 0.4 s, each time with a snapshot
 // of the run's progress. A process that is killed therefore loses at most the
-// records of the last quarter of a second, and the rest can be reported like any
+// records of the last half second, and the rest can be reported like any
 // other run. Other processes can follow the run meanwhile: they read the records
 // committed since their last read.
 //
 //	run         one row per run: the columns for lists and filters
 //	run_body    the run as JSON, without its records
-//	record      the records, numbered in commit order
+//	block       the records, some in a row, as columns (trace.Block), numbered in commit order
+//	record      those of runs that version 13 and before wrote, one in a row
 //	snapshot    the progress of a run at each flush
 //	telemetry_  the samples of a run: sources, series, and blocks
 //	figure      computed figures of a run
+//	observation likewise what comparisons need of it
 //	note        the texts that imported runs came from
 //	experiment  the state of an experiment; its runs have its name
 //	search      likewise of a sweep, or of a search for a capacity
 //
 // A run's tags and remark, which users write, are columns of run that its writer does not know.
+//
+// A flush writes one small block. When the small blocks of a run fill a large one, and at the end of the run, they are
+// replaced by it in one transaction. Who counts, sorts or pages reads the directory and the heads of blocks, and no
+// chunks; blocks overlap by as many requests as were in flight, and a merge puts them into workload order.
 //
 // Records that cannot be written stay in memory, and at the end of the run go to a
 // file in the folder of the store, for Import.
@@ -26,7 +32,7 @@
 // and a damaged run affects no other; Repair saves of a damaged store what can be read.
 //
 // Samples are committed every two seconds, in small blocks that are merged at the end of the run.
-// Damaged blocks are left out, like damaged records.
+// Damaged blocks are left out, like those of records.
 //
 // The store derives nothing: figures are computed elsewhere, stored here by definition and version,
 // and dropped when the run changes.
@@ -149,7 +155,7 @@ func (s *Store) changeOn(wait time.Duration, do func(*sql.Conn, *sql.Tx) error) 
 }
 
 // exec executes a statement in a transaction, and keeps it prepared for the next time: parsing one takes longer than
-// most of those that a run repeats four times a second. Closing the database closes them.
+// most of those that a run repeats at each flush. Closing the database closes them.
 func (s *Store) exec(tx *sql.Tx, text string, args ...any) error {
 	stmt, _ := s.stmts.Load(text)
 	if stmt == nil {

@@ -129,13 +129,13 @@ func TestFlushKeepsWhatCannotBeWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.db.Exec("ALTER TABLE record RENAME TO gone"); err != nil {
+	if _, err := s.db.Exec("ALTER TABLE block RENAME TO gone"); err != nil {
 		t.Fatal(err)
 	}
 	w.Append(sample(0))
 	w.flush(brief, false)
 	w.Append(sample(1))
-	if _, err := s.db.Exec("ALTER TABLE gone RENAME TO record"); err != nil {
+	if _, err := s.db.Exec("ALTER TABLE gone RENAME TO block"); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Finish(run); err != nil {
@@ -155,7 +155,7 @@ func TestFinishSaysWhatWasNotWritten(t *testing.T) {
 	}
 	w.Append(sample(0))
 	w.Append(sample(0)) // the same index twice
-	if err := w.Finish(run); err == nil || !strings.Contains(err.Error(), "run run-1 could not be stored: record 0: constraint failed") {
+	if err := w.Finish(run); err == nil || !strings.Contains(err.Error(), "run run-1 could not be stored: request 0 of run run-1 has a second record") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -194,7 +194,7 @@ func TestFind(t *testing.T) {
 		t.Errorf("%v: %+v", err, list)
 	}
 	var n int
-	if err := s.db.QueryRow("SELECT count(*) FROM record WHERE run_id = '2026-a1'").Scan(&n); err != nil || n != 0 {
+	if err := s.db.QueryRow("SELECT count(*) FROM block WHERE run_id = '2026-a1'").Scan(&n); err != nil || n != 0 {
 		t.Errorf("%d records left behind, %v", n, err)
 	}
 }
@@ -229,48 +229,6 @@ func TestInstantScan(t *testing.T) {
 	if err := (instant{&at}).Scan(nil); err != nil || at != trace.Never {
 		t.Error(err, at)
 	}
-	if v := new(inserter).time(trace.Never).args[0].Value; v != nil {
-		t.Errorf("an instant that never was is inserted as %v", v)
-	}
-}
-
-// Commits records of 130 chunks each, as many as come in between at 400 requests a second, and one.
-func BenchmarkCommit(b *testing.B) {
-	for _, size := range []int{100, 1} {
-		b.Run(fmt.Sprint(size), func(b *testing.B) { benchmarkCommit(b, size) })
-	}
-}
-
-func benchmarkCommit(b *testing.B, size int) {
-	s, err := Open(filepath.Join(b.TempDir(), "runs.db"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer s.Close()
-	w, err := s.Create(newRun("run-1", "", 1), Owner{Progress: func() trace.Snapshot { return trace.Snapshot{At: 1} }})
-	if err != nil {
-		b.Fatal(err)
-	}
-	w.end() // its loop would commit too
-	w.done.Wait()
-	batch := make([]*trace.Record, size)
-	for i := range batch {
-		batch[i] = plain()
-		for j := range 128 {
-			batch[i].Chunks = append(batch[i].Chunks, trace.Chunk{At: trace.Instant(j) * 20e6, Kind: trace.Text})
-		}
-	}
-	n := 0
-	for b.Loop() {
-		for _, r := range batch {
-			r.Index = n
-			n++
-		}
-		if err := w.commit(batch, brief); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/record")
 }
 
 func TestTheDatabaseOfAnotherProgramIsLeftAlone(t *testing.T) {

@@ -15,13 +15,15 @@ import (
 
 // tally counts what a run has, by the words that a person reads. It is stored with a run that has ended, and cleared by
 // what changes its records.
-const tally = `(SELECT json_object('records', n, 'bytes of chunks', chunks, 'bytes of text', texts, 'output tokens', tokens,
+const tally = `(SELECT json_object('records', sum(n), 'bytes of chunks', sum(packed), 'chunks', sum(chunks),
+	'bytes of text', sum(texts), 'output tokens', sum(tokens),
 	'snapshots', (SELECT count(*) FROM snapshot WHERE run_id = ?1),
 	'samples', (SELECT coalesce(sum(points), 0) FROM telemetry_block WHERE run_id = ?1),
 	'series', (SELECT count(*) FROM telemetry_series WHERE run_id = ?1),
 	'sources', (SELECT count(*) FROM telemetry_source WHERE run_id = ?1))
-	FROM (SELECT count(*) AS n, total(length(chunks)) AS chunks, total(length(text)) AS texts, total(output_tokens) AS tokens
-		FROM record WHERE run_id = ?1))`
+	FROM (SELECT count(*) AS n, total(length(chunks)) AS packed, 0 AS chunks, total(length(text)) AS texts, total(output_tokens) AS tokens
+		FROM record WHERE run_id = ?1
+		UNION ALL SELECT coalesce(sum(records), 0), 0, total(count), total(bytes), total(tokens) FROM block WHERE run_id = ?1))`
 
 // seal stores the tally of a run that has ended. One that cannot be stored is missing when the run is checked.
 func (s *Store) seal(id string, wait time.Duration) {
@@ -34,10 +36,10 @@ func (s *Store) seal(id string, wait time.Duration) {
 // readAll reads the records of a run, and says which it passed over or are missing, and what else is not as it was
 // stored.
 func (s *Store) readAll(id string) (all []*trace.Record, lost, changed []*Damage, err error) {
-	all, lost, err = s.readRecords(id)
+	all, lost, changed, err = s.readRecords(id)
 	if err == nil {
-		var missing []*Damage
-		missing, changed = s.lost(id)
+		missing, altered := s.lost(id)
+		changed = append(changed, altered...)
 		if len(lost) > 0 {
 			changed = nil // that says why
 		}

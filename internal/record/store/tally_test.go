@@ -23,6 +23,12 @@ func TestWhatIsLostIsFound(t *testing.T) {
 		"chunks":              {"UPDATE record SET chunks = x''" + of2 + " AND idx < 30", "it has 270 bytes of chunks and not 540", true},
 		"texts":               {"UPDATE record SET text = ''" + of2, "it has 0 bytes of text and not 17700", true},
 		"tokens":              {"UPDATE record SET output_tokens = 1" + of2, "output tokens and not", true},
+		"blocks":              {"DELETE FROM block" + of2, "60 records of run run-2 are lost", true},
+		"heads":               {"UPDATE block SET heads = x'01'" + of2, "records 0 to 59 of run run-2 are damaged", true},
+		"chunks of a block":   {"UPDATE block SET chunks = zeroblob(100)" + of2, "records 0 to 59 of run run-2 are damaged", true},
+		"texts of a block":    {"UPDATE block SET texts = substr(texts, 2)" + of2, "records 0 to 59 of run run-2 are damaged", true},
+		"directory":           {"UPDATE block SET low = 5, high = 6" + of2, "run run-2 is damaged: its directory has records 5 to 6 where 0 to 59 are", true},
+		"counts of a block":   {"UPDATE block SET tokens = 1, count = 2, bytes = 3" + of2, "it has 3 bytes of text and not 17700, 2 chunks and not 120, 1 output tokens and not 120", true},
 		"samples":             {"DELETE FROM telemetry_block" + of2, "samples and not", true},
 		"series":              {"DELETE FROM telemetry_series" + of2, "telemetry of run run-2 is damaged", true},
 		"sources":             {"DELETE FROM telemetry_source" + of2, "sources and not", true},
@@ -32,7 +38,7 @@ func TestWhatIsLostIsFound(t *testing.T) {
 			"DELETE FROM run WHERE id = 'run-2'; DELETE FROM record" + of2 + "; DELETE FROM run_body" + of2, "run run-2 is damaged: its line in the list is lost", false,
 		},
 		"progress without a line": {
-			"DELETE FROM snapshot WHERE run_id <> 'run-3'; DELETE FROM run WHERE id = 'run-3'; DELETE FROM record; DELETE FROM run_body; DELETE FROM telemetry_block",
+			"DELETE FROM snapshot WHERE run_id <> 'run-3'; DELETE FROM run WHERE id = 'run-3'; DELETE FROM record; DELETE FROM block; DELETE FROM run_body; DELETE FROM telemetry_block",
 			"run run-3 is damaged: its line in the list is lost", false,
 		},
 		"experiment": {"INSERT INTO experiment VALUES ('e', 'x', 1, 1, '{')", `the description of experiment "e" is no JSON`, false},
@@ -40,6 +46,9 @@ func TestWhatIsLostIsFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := threeRuns(t)
+			if strings.Contains(tt.change, " record ") {
+				inRows(t, file)
+			}
 			execute(t, file, tt.change)
 			s := openFile(t, file)
 			h, err := s.Check(nil)
@@ -79,12 +88,12 @@ func TestARunWithoutItsLineIsRepaired(t *testing.T) {
 // A store that lost a table has what was in the others.
 func TestALostTableIsMadeAgain(t *testing.T) {
 	file := threeRuns(t)
-	execute(t, file, "DROP TABLE snapshot; DROP INDEX record_seq")
+	execute(t, file, "DROP TABLE snapshot; DROP INDEX block_directory")
 	if _, err := Open(file); !errors.As(err, new(*MissingError)) {
 		t.Fatalf("error %v", err)
 	}
 	found, err := Repair(file, nil)
-	if err != nil || !strings.Contains(found.String(), `the database is damaged: it has lost its index "record_seq", table "snapshot"`) {
+	if err != nil || !strings.Contains(found.String(), `the database is damaged: it has lost its table "snapshot", index "block_directory"`) {
 		t.Fatalf("%v: %s", err, found)
 	}
 	if h, err := openFile(t, file).Check(nil); err != nil || h.Err() != nil || h.Records != 180 {

@@ -201,6 +201,7 @@ func TestEachRecord(t *testing.T) {
 	if _, err := s.Import(newRun("a", "", 1), many(n), nil); err != nil {
 		t.Fatal(err)
 	}
+	inRows(t, file)
 	execute(t, file, "UPDATE record SET chunks = x'ff' WHERE idx = 7")
 	var got []int
 	for some, err := range s.EachRecord("a") {

@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"database/sql"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,52 +14,48 @@ import (
 )
 
 // flushEvery is the maximum time before a record is committed.
-const flushEvery = 250 * time.Millisecond
+const flushEvery = 400 * time.Millisecond
 
-// batch is the number of records per commit, small enough that a concurrent
-// measurement never waits long for the store.
-const batch = 1000
-
-// A flush during a run pauses after each few records. Otherwise a single processor has no time for
-// due requests until all records are inserted. The pause is a sleep of more than 0, since the
-// runtime polls for events only when no goroutine can run. Many records take half of the time until
-// the next flush.
-const (
-	insertsAtOnce = 16 // records, 0.15 ms of work
-	leastPause    = 50 * time.Microsecond
-	longestPause  = time.Millisecond
-)
-
-// pauseAmong is the pause of a flush of n records.
-func pauseAmong(n int) time.Duration {
-	return min(max(flushEvery/2*insertsAtOnce/time.Duration(max(n, 1)), leastPause), longestPause)
-}
+// pause is how long a flush during a run waits after each 0.1 ms of work. Otherwise a single processor has no time for
+// due requests until all is encoded. It is a sleep of more than 0, since the runtime polls for events only when no
+// goroutine can run.
+const pause = 50 * time.Microsecond
 
 // A Writer stores the records of one run as they are completed, and its samples. Append and
 // Sample never wait for the disk. A failed write is repeated with the next flush, and at the
 // end goes to a separate file.
 type Writer struct {
-	store *Store
-	id    string
-	owner Owner
-	mu    sync.Mutex // guards all
-	all   []*trace.Record
-	end   func() // ends the loop
-	done  sync.WaitGroup
+	store   *Store
+	id      string
+	owner   Owner
+	mu      sync.Mutex // guards these
+	all     []*trace.Record
+	held    int           // of a virtual run, see chunksOf
+	most    int           // of held
+	failing bool          // the last flush failed
+	written sync.Cond     // flush
+	full    chan struct{} // asks for a flush
+	end     func()        // ends the loop
+	done    sync.WaitGroup
 
 	samples samples
 
-	alreadyStored map[int]bool // requests that were stored before the run was reopened
-	base          int          // the number of the last of these
+	reopened      bool
+	alreadyStored requests // before the run was reopened
 
 	// Used by one goroutine at a time: that of the loop, then that of Finish.
-	running bool           // the run is under way
-	pause   time.Duration  // after each few records of the flush that is made
-	stored  int            // records committed: those at the beginning of all
-	notes   []plan.Message // for the run
-	trouble time.Time      // of the first flush that failed since the last that did not; zero: none
-	why     error          // of that flush
-	rescued string         // the file to which the run was written
+	running  bool            // the run is under way
+	stored   int             // records committed: those at the beginning of all
+	released bool            // others that were committed before are not in all any more
+	seen     requests        // that have a record
+	last     int             // the number of the last record
+	small    []*trace.Record // those of the last blocks, which are small, or not compressed
+	pack     trace.Packer
+	notes    []plan.Message // for the run
+	trouble  time.Time      // of the first flush that failed since the last that did not; zero: none
+	why      error          // of that flush
+	rescued  string         // the file to which the run was written
+	unsaved  error          // of the last Finish
 }
 
 // An Owner is the producer of the run that a Writer stores. Its functions are called one
@@ -67,7 +65,13 @@ type Owner struct {
 	// Trouble is called with the error of the first flush that fails, and with nil once
 	// all is written after that.
 	Trouble func(error)
+	// Virtual: the run is a simulation, which can wait for the disk and can be made again. Records that were committed
+	// leave memory where there are many, and Append waits while many are not.
+	Virtual bool
 }
+
+// A virtual run has this many chunks in memory, or records of as many bytes.
+const mostVirtual = 1 << 21
 
 // Create stores a new run and returns the writer of its records.
 func (s *Store) Create(run trace.Run, owner Owner) (*Writer, error) {
@@ -81,13 +85,16 @@ func (s *Store) Create(run trace.Run, owner Owner) (*Writer, error) {
 
 // The statements of every flush.
 const (
-	beat     = "UPDATE run SET tally = '', beat_ns = ?, records = records + ?, failed = failed + ? WHERE id = ?"
-	progress = "INSERT OR REPLACE INTO snapshot (run_id, at_ns, released, done, failed, tokens) VALUES (?, ?, ?, ?, ?, ?)"
+	beat       = "UPDATE run SET tally = '', beat_ns = ?, records = records + ?, failed = failed + ? WHERE id = ?"
+	dropBlocks = "DELETE FROM block WHERE run_id = ? AND seq >= ?"
+	progress   = "INSERT OR REPLACE INTO snapshot (run_id, at_ns, released, done, failed, tokens) VALUES (?, ?, ?, ?, ?, ?)"
 )
 
 func newWriter(s *Store, id string, owner Owner) *Writer {
-	s.prepare(beat, forget, progress)
-	return &Writer{store: s, id: id, owner: owner, samples: samples{rows: map[*telemetry.Series]sampled{}}}
+	s.prepare(beat, forget, progress, insertBlock, dropBlocks)
+	w := &Writer{store: s, id: id, owner: owner, samples: samples{rows: map[*telemetry.Series]sampled{}}, full: make(chan struct{}, 1), most: mostVirtual}
+	w.written.L = &w.mu
+	return w
 }
 
 // start begins to flush.
@@ -101,8 +108,33 @@ func (w *Writer) start() {
 // Append takes a record; it must not be changed afterwards.
 func (w *Writer) Append(r *trace.Record) {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.all = append(w.all, r)
-	w.mu.Unlock()
+	if w.owner.Virtual {
+		for w.held += chunksOf(r); w.held > w.most && !w.failing; w.written.Wait() {
+			select {
+			case w.full <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+// chunksOf is how many chunks take as much memory as a record.
+func chunksOf(r *trace.Record) int { return 40 + len(r.Chunks) }
+
+// release drops the records of a large virtual run that are committed.
+func (w *Writer) release() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.owner.Virtual && (w.released || w.held > w.most/2) {
+		for _, r := range w.all[:w.stored] {
+			w.held -= chunksOf(r)
+		}
+		w.all, w.stored, w.released = slices.Clone(w.all[w.stored:]), 0, true
+	}
+	w.failing = !w.trouble.IsZero()
+	w.written.Broadcast()
 }
 
 func (w *Writer) loop(stop <-chan struct{}) {
@@ -112,10 +144,12 @@ func (w *Writer) loop(stop <-chan struct{}) {
 	for {
 		select {
 		case <-tick.C:
-			_ = w.flush(brief, false)
+		case <-w.full:
 		case <-stop:
 			return
 		}
+		_ = w.flush(brief, false)
+		w.release()
 	}
 }
 
@@ -163,66 +197,115 @@ func (w *Writer) reportFlush(err error) {
 	}
 }
 
-// write commits records in batches, at least an empty one.
+// write commits records in blocks, at least an empty one. Records that do not fill a block are compressed when it is
+// joined with others, or after the run.
 func (w *Writer) write(records []*trace.Record, wait time.Duration) error {
-	if w.pause = 0; w.running {
-		w.pause = pauseAmong(len(records))
-	}
 	for first := true; first || len(records) > 0; first = false {
-		next := records[:min(batch, len(records))]
-		if err := w.commit(next, wait); err != nil {
+		n, full := trace.Fit(records)
+		full = full || !w.running && len(w.small) == 0
+		if err := w.commit(records[:n], full, wait); err != nil {
 			return err
 		}
-		records = records[len(next):]
+		records = records[n:]
 	}
 	return nil
 }
 
-func (w *Writer) commit(batch []*trace.Record, wait time.Duration) error {
-	err := w.store.changeOn(wait, func(conn *sql.Conn, tx *sql.Tx) error {
-		if err := w.add(conn, tx, batch); err != nil {
+// commit commits records as a block, with a heartbeat and the progress of the run.
+func (w *Writer) commit(records []*trace.Record, full bool, wait time.Duration) error {
+	fresh, err := w.fresh(records)
+	if err != nil {
+		return err
+	}
+	if n, _ := trace.Fit(slices.Concat(w.small, fresh)); len(w.small) > 0 && (full || n < len(w.small)+len(fresh)) {
+		if err := w.join(wait); err != nil {
+			return err
+		}
+	}
+	var block trace.Block
+	if len(fresh) > 0 {
+		block = w.packer(full).Block(fresh)
+	}
+	err = w.store.change(wait, func(tx *sql.Tx) error {
+		if err := w.add(tx, fresh, block); err != nil {
 			return err
 		}
 		return w.snapshot(tx)
 	})
-	if err == nil {
-		w.stored += len(batch)
+	if err != nil {
+		return err
 	}
-	return err
+	for _, r := range fresh {
+		w.seen.add(r.Index)
+	}
+	w.stored, w.last = w.stored+len(records), w.last+len(fresh)
+	w.release()
+	if !full && len(fresh) > 0 {
+		w.small = append(w.small, fresh...)
+	}
+	return nil
 }
 
-// add inserts records and updates the heartbeat.
-func (w *Writer) add(conn *sql.Conn, tx *sql.Tx, batch []*trace.Record) error {
-	fresh, failed := 0, 0
-	for _, r := range batch {
-		if w.alreadyStored[r.Index] {
+// packer is what makes a block.
+func (w *Writer) packer(compress bool) *trace.Packer {
+	w.pack.Plain, w.pack.Pause = !compress, nil
+	if w.running && !w.owner.Virtual {
+		w.pack.Pause = func() { time.Sleep(pause) }
+	}
+	return &w.pack
+}
+
+// fresh are the records that are to be stored.
+func (w *Writer) fresh(records []*trace.Record) ([]*trace.Record, error) {
+	if w.seen == nil {
+		w.seen = requests{}
+	}
+	fresh, now := make([]*trace.Record, 0, len(records)), requests{}
+	for _, r := range records {
+		if w.alreadyStored.has(r.Index) {
 			continue
 		}
-		fresh++
+		if w.seen.has(r.Index) || now.has(r.Index) {
+			return nil, fmt.Errorf("request %d of run %s has a second record", r.Index, w.id)
+		}
+		now.add(r.Index)
+		fresh = append(fresh, r)
+	}
+	return fresh, nil
+}
+
+// add inserts a block of records and updates the heartbeat.
+func (w *Writer) add(tx *sql.Tx, fresh []*trace.Record, block trace.Block) error {
+	failed := 0
+	for _, r := range fresh {
 		if !r.OK() {
 			failed++
 		}
 	}
-	if err := w.store.exec(tx, beat, time.Now().UnixNano(), fresh, failed, w.id); err != nil || fresh == 0 {
-		return err
+	err := w.store.exec(tx, beat, time.Now().UnixNano(), len(fresh), failed, w.id)
+	if err == nil && len(fresh) > 0 {
+		err = cmp.Or(w.store.exec(tx, forget, w.id), w.store.addBlock(tx, w.id, w.last+1, block))
 	}
-	if err := w.store.exec(tx, forget, w.id); err != nil {
-		return err
-	}
-	return insertRecords(conn, func(to *inserter) error {
-		for i, r := range batch {
-			if w.alreadyStored[r.Index] {
-				continue
-			}
-			if err := to.insert(w.id, w.base+w.stored+i+1, r); err != nil {
-				return fmt.Errorf("record %d: %w", r.Index, err)
-			}
-			if w.pause > 0 && i%insertsAtOnce == insertsAtOnce-1 {
-				time.Sleep(w.pause)
-			}
-		}
+	return err
+}
+
+// join replaces the small blocks by one that is compressed, in one transaction: a process that is killed leaves either.
+func (w *Writer) join(wait time.Duration) error {
+	if len(w.small) == 0 {
 		return nil
+	}
+	block := w.packer(true).Block(w.small)
+	first := w.last - len(w.small) + 1
+	err := w.store.change(wait, func(tx *sql.Tx) error {
+		if err := w.store.exec(tx, dropBlocks, w.id, first); err != nil {
+			return err
+		}
+		return w.store.addBlock(tx, w.id, first, block)
 	})
+	if err == nil {
+		w.small = nil
+	}
+	return err
 }
 
 // snapshot inserts the progress of the run.
@@ -240,3 +323,10 @@ func (w *Writer) snapshot(tx *sql.Tx) error {
 func (s *Store) addSnapshot(tx *sql.Tx, id string, p trace.Snapshot) error {
 	return s.exec(tx, progress, id, p.At, p.Released, p.Done, p.Failed, p.Tokens)
 }
+
+// requests is a set of indices, 64 in a word.
+type requests map[int]uint64
+
+func (r requests) add(index int) { r[index>>6] |= 1 << (index & 63) }
+
+func (r requests) has(index int) bool { return r[index>>6]>>(index&63)&1 != 0 }

@@ -38,7 +38,7 @@ var errChunks = errors.New("chunk list truncated or damaged")
 
 // DecodeOnto appends the chunks of an encoding by AppendChunks to others; nil if it is damaged.
 func DecodeOnto(chunks []Chunk, b []byte) ([]Chunk, error) {
-	d := chunkDecoder{rest: b}
+	d := decoder{rest: b}
 	at := int64(0)
 	for len(d.rest) > 0 && !d.bad {
 		at += d.varint()
@@ -62,41 +62,49 @@ func DecodeOnto(chunks []Chunk, b []byte) ([]Chunk, error) {
 	return chunks, nil
 }
 
-// A chunkDecoder takes values from the front of rest until an error.
-type chunkDecoder struct {
+// A decoder takes values from the front of rest until an error.
+type decoder struct {
 	rest []byte
 	bad  bool
 }
 
 // take drops the n bytes of a value; n ≤ 0 means that there was none.
-func (d *chunkDecoder) take(n int) {
+func (d *decoder) take(n int) {
 	if n <= 0 || n > len(d.rest) {
 		d.bad, n = true, 0
 	}
 	d.rest = d.rest[n:]
 }
 
-func (d *chunkDecoder) varint() int64 {
+func (d *decoder) varint() int64 {
 	v, n := binary.Varint(d.rest)
 	d.take(n)
 	return v
 }
 
 // uvarint reads a value up to limit.
-func (d *chunkDecoder) uvarint(limit uint64) uint64 {
+func (d *decoder) uvarint(limit uint64) uint64 {
 	v, n := binary.Uvarint(d.rest)
 	d.take(n)
 	d.bad = d.bad || v > limit
 	return v
 }
 
-func (d *chunkDecoder) byte() byte {
-	if len(d.rest) == 0 {
-		d.bad = true
-		return 0
+func (d *decoder) byte() byte {
+	if b := d.bytes(1); b != nil {
+		return b[0]
 	}
-	b := d.rest[0]
-	d.take(1)
+	return 0
+}
+
+// bytes takes n bytes, nil if there are not as many.
+func (d *decoder) bytes(n int) []byte {
+	if d.bad || n < 0 || n > len(d.rest) {
+		d.bad = true
+		return nil
+	}
+	b := d.rest[:n]
+	d.rest = d.rest[n:]
 	return b
 }
 

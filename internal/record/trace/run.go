@@ -291,6 +291,9 @@ type Client struct {
 	Contention *Contention `json:"contention,omitempty"`
 	// EngineLag is how long after they were due the embedded engine wrote tokens.
 	EngineLag Lag `json:"engine_lag,omitzero"`
+	// Unmade counts the requests that were made later than they could have been sent, by UnmadeMax at most.
+	Unmade    int           `json:"unmade,omitempty"`
+	UnmadeMax time.Duration `json:"unmade_max_ns,omitempty"`
 	// Unstamped counts the reads without a kernel timestamp.
 	Unstamped int `json:"unstamped,omitempty"`
 	// ClockSteps are jumps of the wall clock during the run, ClockStep the largest.

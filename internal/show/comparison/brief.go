@@ -34,7 +34,10 @@ func Further(c compare.Comparison) (n int) {
 	return n
 }
 
-const doubtfulRuns plan.Code = "compare.doubtful-runs"
+const (
+	doubtfulRuns plan.Code = "compare.doubtful-runs"
+	invalidRun   plan.Code = "compare.invalid-run"
+)
 
 // Brief writes the last screen of a comparison for a terminal: gates, and for each workload its load, the main
 // figures, and doubts. Closing comes below it.
@@ -98,10 +101,10 @@ func (w Phrases) briefSection(load compare.Workload, number int) doc.Section {
 	return doc.Section{Title: w.LoadName(load, number), Group: 1, Items: items}
 }
 
-// briefDoubts says how many runs are doubtful, why, and what to do.
+// briefDoubts says how many runs are doubtful, why, and what to do, and which are invalid.
 func (w Phrases) briefDoubts(load compare.Workload) (lines doc.Lines) {
 	for _, n := range load.Notes {
-		if n.Code == doubtfulRuns {
+		if n.Code == doubtfulRuns || n.Code == invalidRun && len(lines) < mostDiffs {
 			n.Args = maps.Clone(n.Args)
 			delete(n.Args, "effects")
 			lines = append(lines, w.line("label.note", w.Say(n)))

@@ -24,7 +24,17 @@ func TestBrief(t *testing.T) {
 func TestShortSummary(t *testing.T) {
 	for name, c := range comparisons() {
 		short, long := written(t, Summary, c, Options{Short: true}), written(t, Summary, c, Options{})
-		if n := strings.Count(short, "\n"); n > 24 {
+		most := 24
+		if len(c.Workloads) == 1 && len(c.Workloads[0].Variants) == 2 {
+			made := &Experiment{Date: "2026-01-31", Orders: []string{"ABBA", "BAAB"}, Variants: []NoteVariant{{"one", "vllm serve x"}, {"two", ""}}}
+			short, most = written(t, Summary, c, Options{Short: true, Made: made}), 21 // the last one is empty
+			for _, want := range []string{"\n- **A**: one: vllm serve x\n- **B**: two\n- **legs**: ABBA BAAB, 2026-01-31\n", "**load**: "} {
+				if !strings.Contains(short, want) {
+					t.Errorf("%s has no %q:\n%s", name, want, short)
+				}
+			}
+		}
+		if n := strings.Count(short, "\n"); n > most || strings.Contains(short, "\n\n\n") {
 			t.Errorf("%s: %d lines\n%s", name, n, short)
 		}
 		if title, _, _ := strings.Cut(short, "\n"); !strings.HasPrefix(long, title) {

@@ -38,6 +38,7 @@ type Options struct {
 	Heading int             // level of Markdown's headings for workloads, 0 for 2
 	Bare    bool            // without the bottom lines, where they stand elsewhere
 	Advice  []string        // what to do next, after the verdict of an experiment
+	Made    *Experiment     // that made all runs, for a Summary; nil: none did
 	// Note returns a text that runs stand in by its ID, nil if there is none, to be shown with its tables marked; nil: no
 	// text is.
 	Note func(id string) *trace.Note

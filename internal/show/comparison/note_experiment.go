@@ -19,6 +19,7 @@ import (
 // An Experiment is how the runs of a note were made, where one experiment made them all.
 type Experiment struct {
 	Name string
+	Date string // of its beginning
 	File string // as YAML, without secrets
 	// Variants are called by letters in orders: the first is A.
 	Variants []NoteVariant

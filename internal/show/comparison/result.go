@@ -123,9 +123,10 @@ func (b bottomLine) cached() bool {
 
 // evidence is what a variant and the baseline have: one table each.
 func (b bottomLine) evidence() string {
-	base, own := b.Runs(b.load.Variants[0]), b.Runs(b.load.Variants[b.variant])
+	variant := b.load.Variants[b.variant]
+	base, own := b.Runs(b.load.Variants[0]), b.Runs(variant)
 	if base == own {
-		return b.Word("comparison.each", "runs", own)
+		return b.judged(b.Word("comparison.each", "runs", b.counted(variant)), variant)
 	}
 	return b.Join("comma", base, own)
 }

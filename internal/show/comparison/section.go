@@ -201,20 +201,16 @@ func filesOf(load compare.Workload) (files []string) {
 }
 
 // Runs is how many runs a variant has: 5 runs, one table. Of simulated ones it says so.
-func (w Phrases) Runs(v compare.Variant) string {
-	doubtful, mixed := 0, false
+func (w Phrases) Runs(v compare.Variant) string { return w.judged(w.counted(v), v) }
+
+// counted is Runs without how many of them are not valid, unless they are legs.
+func (w Phrases) counted(v compare.Variant) string {
 	if said := w.legs(v); said != "" {
 		return said
 	}
-	for _, r := range v.Runs {
-		if r.Verdict == trace.Doubtful || r.Verdict == trace.Invalid {
-			doubtful++
-		}
-		mixed = mixed || r.Detail != v.Runs[0].Detail
-	}
 	code := plan.Code("comparison.runs")
 	switch {
-	case mixed || len(v.Runs) == 0:
+	case len(v.Runs) == 0 || slices.ContainsFunc(v.Runs, func(r compare.Ref) bool { return r.Detail != v.Runs[0].Detail }):
 	case v.Runs[0].Detail == trace.Table:
 		code = "comparison.tables"
 	case v.Runs[0].Detail == trace.Summed:
@@ -222,11 +218,21 @@ func (w Phrases) Runs(v compare.Variant) string {
 	case v.Simulated:
 		code = "comparison.runs-simulated"
 	}
-	runs := w.Word(code, "n", len(v.Runs))
-	if doubtful > 0 {
-		return w.Word("comparison.not-valid", "runs", runs, "n", doubtful)
+	return w.Word(code, "n", len(v.Runs))
+}
+
+// judged adds how many runs of a variant are not valid.
+func (w Phrases) judged(runs string, v compare.Variant) string {
+	bad := 0
+	for _, r := range v.Runs {
+		if r.Verdict == trace.Doubtful || r.Verdict == trace.Invalid {
+			bad++
+		}
 	}
-	return runs
+	if bad == 0 || w.legs(v) != "" {
+		return runs
+	}
+	return w.Word("comparison.not-valid", "runs", runs, "n", bad, "all", bad == len(v.Runs))
 }
 
 // legs is how many legs of an experiment a variant has, and how many runs, if those are more;

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
@@ -21,7 +22,12 @@ func Summary(out io.Writer, c compare.Comparison, o Options) error {
 	if said := s.Kinds(); said != "" {
 		kinds = doc.Lines{s.line("label.simulated", bounded(said, saidColumns))}
 	}
-	s.write(s.Of(s.Word("comparison.title"), s.overall()), 0, kinds, s.limited(s.briefGates(), shortGates))
+	title, gates := s.Of(s.Word("comparison.title"), s.overall()), s.limited(s.briefGates(), shortGates)
+	if s.short && len(c.Workloads) == 1 && len(c.Workloads[0].Variants) == 2 {
+		s.pair(title, slices.Concat(kinds, gates), c.Workloads[0], o.Made)
+		return s.end(out)
+	}
+	s.write(title, 0, kinds, gates, s.made(o.Made))
 	several := len(c.Workloads) > 1 || slices.ContainsFunc(c.Workloads, func(l compare.Workload) bool { return len(l.Variants) > 2 })
 	if several {
 		s.write("", 0, s.limited(s.bottomLines(), shortResults))
@@ -29,11 +35,49 @@ func Summary(out io.Writer, c compare.Comparison, o Options) error {
 	if !several || !s.short {
 		s.tables(several)
 	}
-	if len(c.Workloads) > 0 {
+	return s.end(out)
+}
+
+// end adds what the verdicts mean, and writes all.
+func (s *summary) end(out io.Writer) error {
+	if len(s.c.Workloads) > 0 {
 		s.write("", 0, doc.Lines{s.line("label.note", s.Word("summary.terms", "level", s.level(), "margin", s.margin()))})
 	}
 	_, err := io.WriteString(out, s.text.String())
 	return err
+}
+
+// pair writes a short summary of two variants under one load: all that is said of them, and as many figures as fit.
+func (s *summary) pair(title string, lines doc.Lines, load compare.Workload, made *Experiment) {
+	said, _ := s.bottomLine(load, 1)
+	name := s.InBrackets(bounded(load.Variants[1].Name, nameColumns), s.Runs(load.Variants[1]))
+	about := nonempty(s.line("label.load", bounded(s.load(load.Settings), saidColumns)))
+	result := s.line("label.result", s.Of(name, doc.Cut(said, 2*saidColumns)))
+	lines = append(slices.Concat(lines, about, s.made(made), s.objectives(load), s.briefDoubts(load)), result)
+	s.write(title, 0, lines)
+	table := s.briefTable(load, 1)
+	const around = 6 // lines: title, blanks, head of the table, terms
+	table.Rows = table.Rows[:min(len(table.Rows), max(1+fewestFigures, shortLines-around-len(lines)))]
+	s.write("", 0, table)
+}
+
+// made is how an experiment was made: its variants by their letters, the order of the legs, and when.
+func (s *summary) made(e *Experiment) (lines doc.Lines) {
+	if e == nil {
+		return nil
+	}
+	for i, v := range e.Variants[:min(len(e.Variants), shortVariants)] {
+		name := bounded(v.Name, nameColumns)
+		if v.What != "" {
+			name = s.Of(name, bounded(secret.Mask(v.What), saidColumns))
+		}
+		lines = append(lines, doc.Line{Label: Letter(i), Text: name})
+	}
+	if rest := len(e.Variants) - shortVariants; rest > 0 {
+		lines = append(lines, s.line("label.hidden", s.Word("list.more", "n", rest)))
+	}
+	order := bounded(strings.Join(e.Orders, " "), saidColumns)
+	return append(lines, s.line("label.legs", strings.Trim(s.Join("comma", order, e.Date), ", ")))
 }
 
 // tables writes each workload, maybe folded.
@@ -72,6 +116,10 @@ func (s *summary) bottomLines() (lines doc.Lines) {
 const (
 	shortGates   = 3
 	shortResults = 9
+
+	shortLines    = 20 // of a comparison of two variants
+	shortVariants = 4
+	fewestFigures = 3
 )
 
 // limited are lines, of a short summary so many at most.
@@ -100,8 +148,11 @@ type summary struct {
 
 func (s *summary) write(title string, depth int, items ...doc.Item) {
 	section := doc.Section{Title: title, Depth: depth, Items: items}
-	_ = doc.Markdown(&s.text, doc.Document{Lang: s.Language, Sections: []doc.Section{section}}, s.heading) // into memory
-	s.text.WriteString("\n")
+	var b strings.Builder
+	_ = doc.Markdown(&b, doc.Document{Lang: s.Language, Sections: []doc.Section{section}}, s.heading) // into memory
+	if text := strings.Trim(b.String(), "\n"); text != "" {
+		s.text.WriteString(text + "\n\n")
+	}
 }
 
 // full reports whether there is no room for the rest, which it counts.
@@ -220,6 +271,9 @@ func (s *summary) brief(load compare.Workload) {
 	if len(load.Variants) < 2 {
 		s.write("", 0, doc.Lines{s.line("label.result", s.Word("result.alone"))})
 		return
+	}
+	if doc.Clean(load.Name) != "" {
+		s.write("", 0, nonempty(s.line("label.load", bounded(s.load(load.Settings), saidColumns))))
 	}
 	s.write("", 0, append(s.objectives(load), s.briefDoubts(load)...))
 	for i, v := range load.Variants[1:] {

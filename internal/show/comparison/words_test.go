@@ -158,7 +158,7 @@ func TestRunsInWords(t *testing.T) {
 	doubtful := runs(3, trace.Recorded, trace.Doubtful)
 	for want, refs := range map[string][]compare.Ref{
 		"one table": runs(1, trace.Table, ""), "2 result files": runs(2, trace.Summed, ""), "5 runs": runs(5, trace.Undated, trace.Valid),
-		"3 runs, 3 of them not valid": doubtful, "2 runs": append(runs(1, trace.Table, ""), runs(1, trace.Recorded, "")...),
+		"3 runs, not valid": doubtful, "2 runs, 1 of them not valid": append(runs(1, trace.Recorded, ""), doubtful[0]), "2 runs": append(runs(1, trace.Table, ""), runs(1, trace.Recorded, "")...),
 	} {
 		if got := w.Runs(compare.Variant{Runs: refs}); got != want {
 			t.Errorf("%q, want %q", got, want)

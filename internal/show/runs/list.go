@@ -48,10 +48,11 @@ func List(w io.Writer, all []Run, figures []string, total int, l *words.Language
 		}
 		rows = append(rows, line)
 	}
-	if more := total - len(all); more > 0 {
-		rows = append(rows, []string{l.Word("listed.more", "n", more)})
+	err := doc.Columns(w, rows)
+	if err == nil && total > len(all) {
+		_, err = fmt.Fprintln(w, l.Word("listed.more", "shown", len(all), "of", total))
 	}
-	return doc.Columns(w, rows)
+	return err
 }
 
 // line is the row of a run.

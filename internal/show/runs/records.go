@@ -21,19 +21,50 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// Traces are runs, read one after the other.
-type Traces = iter.Seq2[*trace.Trace, error]
+// Streams are runs with records that are read some at a time, in place of those of the traces.
+type Streams = iter.Seq2[Stream, error]
+
+// A Stream is one of them.
+type Stream struct {
+	*trace.Trace
+	Some metrics.Records
+}
+
+// Open is a stored run, with the note that it came from.
+func Open(s *store.Store, id string) (Stream, error) {
+	t, records, err := s.Stream(id)
+	t, err = s.Complete(t, err)
+	return Stream{t, metrics.Records(records)}, err
+}
+
+// Load reads all records.
+func (s Stream) Load() error {
+	for some, err := range s.Some {
+		if err != nil {
+			return err
+		}
+		s.Records = append(s.Records, some...)
+	}
+	return nil
+}
 
 // Export writes runs to w: JSON is one run and its records in one object, JSON Lines the
 // records of one run, and tables those of any number.
-func Export(w io.Writer, all Traces, f Format) error {
+func Export(w io.Writer, all Streams, f Format) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	var err error
 	switch f {
 	case JSON:
-		err = each(all, func(t *trace.Trace) error { return store.WriteJSON(b, t) })
+		err = each(all, func(s Stream) error {
+			for _, err := range s.Some { // what is damaged is noted in the run, which comes first
+				if err != nil {
+					return err
+				}
+			}
+			return store.WriteJSONOf(b, s.Trace, iter.Seq2[[]*trace.Record, error](s.Some))
+		})
 	case JSONL:
-		err = each(all, func(t *trace.Trace) error { return writeJSONL(b, t) })
+		err = eachRecord(all, func(run *trace.Run, r *trace.Record) error { return writeJSONL(b, run, r) })
 	case CSV:
 		err = writeCSV(b, all)
 	case Parquet:
@@ -48,10 +79,10 @@ func Export(w io.Writer, all Traces, f Format) error {
 }
 
 // each calls do with every run.
-func each(all Traces, do func(*trace.Trace) error) error {
-	for t, err := range all {
+func each[T any](all iter.Seq2[T, error], do func(T) error) error {
+	for one, err := range all {
 		if err == nil {
-			err = do(t)
+			err = do(one)
 		}
 		if err != nil {
 			return err
@@ -60,33 +91,43 @@ func each(all Traces, do func(*trace.Trace) error) error {
 	return nil
 }
 
-// writeJSONL writes a record a line, with its latencies behind its own members.
-func writeJSONL(w io.Writer, t *trace.Trace) error {
-	for _, r := range t.Records {
-		b, err := json.Marshal(r)
-		if err != nil {
-			return err
-		}
-		b = bytes.TrimSuffix(b, []byte("}"))
-		ttft, perToken, e2el := latencies(t.Run, r)
-		for _, one := range []struct {
-			name  string
-			value *float64
-		}{{"ttft_s", ttft}, {"tpot_s", perToken}, {"e2el_s", e2el}} {
-			if one.value != nil {
-				b = fmt.Appendf(b, `,"%s":%v`, one.name, *one.value)
+// eachRecord calls do with every record.
+func eachRecord(all Streams, do func(*trace.Run, *trace.Record) error) error {
+	return each(all, func(s Stream) error {
+		return each(iter.Seq2[[]*trace.Record, error](s.Some), func(some []*trace.Record) error {
+			for _, r := range some {
+				if err := do(&s.Run, r); err != nil {
+					return err
+				}
 			}
-		}
-		if _, err := w.Write(append(b, '}', '\n')); err != nil {
-			return err
+			return nil
+		})
+	})
+}
+
+// writeJSONL writes a record a line, with its latencies behind its own members.
+func writeJSONL(w io.Writer, run *trace.Run, r *trace.Record) error {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	b = bytes.TrimSuffix(b, []byte("}"))
+	ttft, perToken, e2el := latencies(run, r)
+	for _, one := range []struct {
+		name  string
+		value *float64
+	}{{"ttft_s", ttft}, {"tpot_s", perToken}, {"e2el_s", e2el}} {
+		if one.value != nil {
+			b = fmt.Appendf(b, `,"%s":%v`, one.name, *one.value)
 		}
 	}
-	return nil
+	_, err = w.Write(append(b, '}', '\n'))
+	return err
 }
 
 // latencies are those of a request that succeeded, in seconds, by Pitot's definitions: service
 // times, from the first byte sent; nil where there is none.
-func latencies(run trace.Run, r *trace.Record) (ttft, perToken, e2el *float64) {
+func latencies(run *trace.Run, r *trace.Record) (ttft, perToken, e2el *float64) {
 	if !r.OK() || !r.Sent.Happened() {
 		return nil, nil, nil
 	}
@@ -145,7 +186,7 @@ type row struct {
 	Kind            string   `parquet:"kind,dict"` // of the run: measured, simulated or imported
 }
 
-func newRow(run trace.Run, r *trace.Record) row {
+func newRow(run *trace.Run, r *trace.Record) row {
 	at := func(t trace.Instant) *int64 {
 		if !t.Happened() {
 			return nil
@@ -154,7 +195,7 @@ func newRow(run trace.Run, r *trace.Record) row {
 		return &ns
 	}
 	x := row{
-		Run: run.ID, Kind: string(run.Kind), Validity: validity(run), Index: int64(r.Index), RequestID: r.ID,
+		Run: run.ID, Kind: string(run.Kind), Validity: validity(*run), Index: int64(r.Index), RequestID: r.ID,
 		Tenant: r.Tenant, Session: r.Session, Turn: int64(r.Turn),
 		PromptTokens: int64(r.PromptTokens), WantTokens: int64(r.WantTokens), OutputTokens: int64(r.OutputTokens), CountedFrom: string(r.CountedFrom),
 		DueNS: at(r.Due), FreeNS: at(r.Free), ReleasedNS: at(r.Released), DialedNS: at(r.Dialed), ConnectedNS: at(r.Connected),
@@ -179,37 +220,38 @@ func newRow(run trace.Run, r *trace.Record) row {
 	return x
 }
 
-func writeParquet(w io.Writer, all Traces) error {
-	p := parquet.NewGenericWriter[row](w, parquet.Compression(&parquet.Zstd))
-	err := each(all, func(t *trace.Trace) error {
-		for batch := range slices.Chunk(t.Records, 1024) {
-			rows := make([]row, len(batch))
-			for i, r := range batch {
-				rows[i] = newRow(t.Run, r)
-			}
-			if _, err := p.Write(rows); err != nil {
-				return err
-			}
+// Rows are written rowsAtOnce together. A row group, which is in memory until it is written, has rowsInGroup.
+const (
+	rowsAtOnce  = 1 << 10
+	rowsInGroup = 1 << 16
+)
+
+func writeParquet(w io.Writer, all Streams) error {
+	p := parquet.NewGenericWriter[row](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(rowsInGroup))
+	var rows []row
+	flush := func() error {
+		_, err := p.Write(rows)
+		rows = rows[:0]
+		return err
+	}
+	err := eachRecord(all, func(run *trace.Run, r *trace.Record) error {
+		if rows = append(rows, newRow(run, r)); len(rows) < rowsAtOnce {
+			return nil
 		}
-		return nil
+		return flush()
 	})
-	return errors.Join(err, p.Close())
+	return errors.Join(err, flush(), p.Close())
 }
 
-func writeCSV(w io.Writer, all Traces) error {
+func writeCSV(w io.Writer, all Streams) error {
 	c := csv.NewWriter(w)
 	names, _ := row{}.fields()
 	if err := c.Write(names); err != nil {
 		return err
 	}
-	err := each(all, func(t *trace.Trace) error {
-		for _, r := range t.Records {
-			_, values := newRow(t.Run, r).fields()
-			if err := c.Write(values); err != nil {
-				return err
-			}
-		}
-		return nil
+	err := eachRecord(all, func(run *trace.Run, r *trace.Record) error {
+		_, values := newRow(run, r).fields()
+		return c.Write(values)
 	})
 	c.Flush()
 	return errors.Join(err, c.Error())

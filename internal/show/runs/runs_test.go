@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -29,10 +30,11 @@ func sample() *trace.Record {
 	return r
 }
 
-func one(all ...*trace.Trace) Traces {
-	return func(yield func(*trace.Trace, error) bool) {
+// streams are runs with all records in one batch.
+func streams(all ...*trace.Trace) Streams {
+	return func(yield func(Stream, error) bool) {
 		for _, t := range all {
-			if !yield(t, nil) {
+			if !yield(Stream{t, metrics.InMemory(t.Records)}, nil) {
 				return
 			}
 		}
@@ -46,7 +48,7 @@ func TestExport(t *testing.T) {
 	out := map[Format]*bytes.Buffer{}
 	for _, f := range []Format{JSON, JSONL, CSV, Parquet} {
 		out[f] = new(bytes.Buffer)
-		if err := Export(out[f], one(tr), f); err != nil {
+		if err := Export(out[f], streams(tr), f); err != nil {
 			t.Fatal(f, err)
 		}
 	}
@@ -63,7 +65,7 @@ func TestExport(t *testing.T) {
 	checkLines(t, out[JSONL], tr.Records)
 	checkCSV(t, out[CSV])
 	checkParquet(t, out[Parquet], tr)
-	if err := Export(new(bytes.Buffer), one(tr), "xml"); err == nil {
+	if err := Export(new(bytes.Buffer), streams(tr), "xml"); err == nil {
 		t.Error("xml was written")
 	}
 }
@@ -121,7 +123,7 @@ func checkParquet(t *testing.T, b *bytes.Buffer, tr *trace.Trace) {
 		t.Fatal(err, rows)
 	}
 	for i, r := range tr.Records {
-		_, want := newRow(tr.Run, r).fields()
+		_, want := newRow(&tr.Run, r).fields()
 		_, got := rows[i].fields()
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error("parquet: " + diff)
@@ -137,10 +139,10 @@ func TestExportOfSeveral(t *testing.T) {
 	a := &trace.Trace{Run: trace.Run{ID: "a"}, Records: []*trace.Record{sample()}}
 	b := &trace.Trace{Run: trace.Run{ID: "b"}, Records: []*trace.Record{sample(), sample()}}
 	var out bytes.Buffer
-	if err := Export(&out, one(a, b), CSV); err != nil || strings.Count(out.String(), "\nb,") != 2 || strings.Count(out.String(), "\nrun,") != 0 {
+	if err := Export(&out, streams(a, b), CSV); err != nil || strings.Count(out.String(), "\nb,") != 2 || strings.Count(out.String(), "\nrun,") != 0 {
 		t.Errorf("%v: %s", err, out.String())
 	}
-	broken := func(yield func(*trace.Trace, error) bool) { yield(nil, io.ErrUnexpectedEOF) }
+	broken := func(yield func(Stream, error) bool) { yield(Stream{}, io.ErrUnexpectedEOF) }
 	for _, f := range []Format{JSON, JSONL, CSV, Parquet} {
 		if err := Export(io.Discard, broken, f); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%s: %v", f, err)

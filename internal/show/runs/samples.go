@@ -14,7 +14,6 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
-	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 // A sampleRow is one sample of the telemetry of a run.
@@ -32,7 +31,7 @@ type sampleRow struct {
 
 // ExportTelemetry writes the telemetry of runs to w, a row for each sample: series by series, each
 // in the order of its instants.
-func ExportTelemetry(w io.Writer, all Traces, f Format) error {
+func ExportTelemetry(w io.Writer, all Streams, f Format) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	var err error
 	switch f {
@@ -52,8 +51,8 @@ func ExportTelemetry(w io.Writer, all Traces, f Format) error {
 }
 
 // samples calls do with each sample of runs.
-func samples(all Traces, do func(*telemetry.Series, sampleRow) error) error {
-	return each(all, func(t *trace.Trace) error {
+func samples(all Streams, do func(*telemetry.Series, sampleRow) error) error {
+	return each(all, func(t Stream) error {
 		if t.Telemetry == nil {
 			return nil
 		}
@@ -83,7 +82,7 @@ func (x sampleRow) when() string {
 
 // samplesJSON writes objects: a line each, or an array of them. Values without a JSON number are
 // strings, NaN, +Inf or -Inf, as in the export of runs.
-func samplesJSON(w io.Writer, all Traces, f Format) error {
+func samplesJSON(w io.Writer, all Streams, f Format) error {
 	type line struct {
 		sampleRow
 		Time  *string `json:"time"` // null: unknown
@@ -125,7 +124,7 @@ func samplesJSON(w io.Writer, all Traces, f Format) error {
 }
 
 // samplesCSV writes labels as name="value" with commas between.
-func samplesCSV(w io.Writer, all Traces) error {
+func samplesCSV(w io.Writer, all Streams) error {
 	c := csv.NewWriter(w)
 	if err := c.Write([]string{"run", "source", "name", "labels", "unit", "kind", "at_s", "time", "value"}); err != nil {
 		return err
@@ -142,7 +141,7 @@ func samplesCSV(w io.Writer, all Traces) error {
 	return errors.Join(err, c.Error())
 }
 
-func samplesParquet(w io.Writer, all Traces) error {
+func samplesParquet(w io.Writer, all Streams) error {
 	p := parquet.NewGenericWriter[sampleRow](w, parquet.Compression(&parquet.Zstd))
 	rows := make([]sampleRow, 0, 1024)
 	flush := func() error {

@@ -17,14 +17,14 @@ import (
 
 // sampled are runs with two series, with nothing, and with a series of a run whose start nobody
 // knows.
-func sampled() Traces {
+func sampled() Streams {
 	set := new(telemetry.Set)
 	set.Add(telemetry.NewValue("gpu", telemetry.DevicePower, telemetry.Labels{"device": "0", "reason": `a,"b"`}, telemetry.Point{At: -1500 * time.Millisecond, Value: 300.25}))
 	set.Add(telemetry.NewValue("gpu", telemetry.DevicePower, telemetry.Labels{"device": "0", "reason": `a,"b"`}, telemetry.Point{At: 1, Value: math.NaN()}))
 	set.Add(telemetry.Value{Key: telemetry.Key{Source: "server", Name: "own"}, Kind: telemetry.Counter, Point: telemetry.Point{Value: 1e21}})
 	other := new(telemetry.Set)
 	other.Add(telemetry.Value{Key: telemetry.Key{Source: "s", Name: "n"}, Kind: telemetry.Gauge, Point: telemetry.Point{Value: math.Inf(-1)}})
-	return one(&trace.Trace{Run: trace.Run{ID: "a", Started: time.Unix(5, 0)}, Telemetry: set}, &trace.Trace{Run: trace.Run{ID: "b"}}, &trace.Trace{Run: trace.Run{ID: "c"}, Telemetry: other})
+	return streams(&trace.Trace{Run: trace.Run{ID: "a", Started: time.Unix(5, 0)}, Telemetry: set}, &trace.Trace{Run: trace.Run{ID: "b"}}, &trace.Trace{Run: trace.Run{ID: "c"}, Telemetry: other})
 }
 
 func TestExportTelemetry(t *testing.T) {
@@ -50,16 +50,16 @@ c,s,n,,,gauge,0,,-Inf
 		}
 	}
 	var none bytes.Buffer
-	if err := ExportTelemetry(&none, one(), JSON); err != nil || none.String() != "[]\n" {
+	if err := ExportTelemetry(&none, streams(), JSON); err != nil || none.String() != "[]\n" {
 		t.Errorf("%v: %q", err, none.String())
 	}
-	broken := func(yield func(*trace.Trace, error) bool) { yield(nil, io.ErrUnexpectedEOF) }
+	broken := func(yield func(Stream, error) bool) { yield(Stream{}, io.ErrUnexpectedEOF) }
 	for _, f := range []Format{JSON, JSONL, CSV, Parquet} {
 		if err := ExportTelemetry(io.Discard, broken, f); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%s: %v", f, err)
 		}
 	}
-	if ExportTelemetry(io.Discard, one(), "xml") == nil {
+	if ExportTelemetry(io.Discard, streams(), "xml") == nil {
 		t.Error("xml was written")
 	}
 }

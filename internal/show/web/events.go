@@ -17,7 +17,7 @@ import (
 // eventsPath is where server-sent events come from.
 const eventsPath = "/api/events"
 
-// Limits of event streams. The store commits four times per second.
+// Limits of event streams. The store commits every 0.4 s.
 const (
 	manyStreams    = 32
 	manyRuns       = 50 // that one stream follows

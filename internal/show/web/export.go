@@ -2,13 +2,11 @@ package web
 
 import (
 	"fmt"
-	"iter"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/record/store"
-	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/runs"
 )
 
@@ -31,13 +29,9 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		l, err = s.Runs.Find(r.PathValue("id"))
 	}
-	t := &trace.Trace{}
-	switch {
-	case err != nil:
-	case form == runs.JSON:
-		t, err = s.Runs.Complete(s.Runs.Telemetry(l.ID))
-	default:
-		t.Run, err = s.Runs.Run(l.ID)
+	var one runs.Stream
+	if err == nil {
+		one, err = runs.Open(s.Runs, l.ID)
 	}
 	if err != nil {
 		refuse(w, err)
@@ -53,27 +47,8 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", types[form])
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=\"pitot-%s.%s\"", cleanName(l.ID), form))
-	if err := s.writeExport(w, l.ID, t, form); err != nil {
+	if err := runs.Export(w, func(yield func(runs.Stream, error) bool) { yield(one, nil) }, form); err != nil {
 		panic(http.ErrAbortHandler) // the browser sees that the file is incomplete
-	}
-}
-
-func (s *Server) writeExport(w http.ResponseWriter, id string, t *trace.Trace, form runs.Format) error {
-	records := s.Runs.EachRecord(id)
-	if form != runs.JSON {
-		return runs.Export(w, parts(t.Run, records), form)
-	}
-	return store.WriteJSONOf(w, t, records)
-}
-
-// parts are traces of one run with some of its records each, which a table has one after the other.
-func parts(run trace.Run, records iter.Seq2[[]*trace.Record, error]) runs.Traces {
-	return func(yield func(*trace.Trace, error) bool) {
-		for some, err := range records {
-			if !yield(&trace.Trace{Run: run, Records: some}, err) {
-				return
-			}
-		}
 	}
 }
 

@@ -39,7 +39,8 @@ func TestExportsAreThoseOfTheCommandLine(t *testing.T) {
 			t.Errorf("%s: %d %v", form, w.Code, w.Header())
 		}
 		var want bytes.Buffer
-		if err := runs.Export(&want, func(yield func(*trace.Trace, error) bool) { yield(whole, nil) }, form); err != nil {
+		all := runs.Stream{Trace: whole, Some: metrics.InMemory(whole.Records)}
+		if err := runs.Export(&want, func(yield func(runs.Stream, error) bool) { yield(all, nil) }, form); err != nil {
 			t.Fatal(err)
 		}
 		if form == runs.Parquet { // its rows lie in other groups

@@ -17,11 +17,11 @@ const (
 	cachedFigures = 10_000 // runs with cached figures, if the store cannot be written
 )
 
-// How many bytes of records, as they are stored, are read at once: 4 MiB are 9000 requests with 64
+// How many bytes of chunks and texts are read at once: 10 MiB are 9000 requests with 64
 // chunks each, and take half a second and 160 MB; a page waits for half of that.
 const (
-	mostWeight  = 4 << 20
-	quickWeight = 2 << 20
+	mostWeight  = 10 << 20
+	quickWeight = 5 << 20
 )
 
 // small reports whether all records of a run may be read at once.

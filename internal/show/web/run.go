@@ -214,11 +214,7 @@ func (s *Server) requests(q asked) (any, error) {
 		indices, found.Total = d.Select(choice)
 		stream = d.Stream()
 	})
-	for _, index := range indices {
-		r, errRead := s.Runs.Record(f.id, index)
-		if errRead != nil {
-			continue // it was removed, or is damaged
-		}
+	for _, r := range s.Runs.Records(f.id, indices) {
 		found.Rows = append(found.Rows, view.NewRecord(r, stream, q.lang))
 	}
 	return found, err

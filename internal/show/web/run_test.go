@@ -231,6 +231,11 @@ func TestRunsOfOtherTools(t *testing.T) {
 	}
 }
 
+// damagedRows adds two records that cannot be read to a run, as stores of version 13 have records.
+const damagedRows = `INSERT INTO record (run_id, idx, seq, request_id, prompt_tokens, want_tokens, status, finish_reason, usage_prompt,
+	usage_completion, usage_cached, usage_reasoning, output_tokens, counted_from, class, error, redials, text, chunks)
+	SELECT 'run-1', value, 0, '', 0, 0, 200, '', 0, 0, 0, 0, 0, '', '', '', 0, '', x'ff' FROM json_each('[50, 51]')`
+
 func TestDamagedRuns(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "runs.db")
 	s, err := store.Open(file)
@@ -247,20 +252,20 @@ func TestDamagedRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	for _, change := range []string{"UPDATE record SET chunks = x'ff' WHERE run_id = 'run-1' AND idx IN (20, 30)", "UPDATE run_body SET body = '{' WHERE run_id = 'run-2'"} {
+	for _, change := range []string{damagedRows, "UPDATE run SET records = 52 WHERE id = 'run-1'", "UPDATE run_body SET body = '{' WHERE run_id = 'run-2'"} {
 		if _, err := db.Exec(change); err != nil {
 			t.Fatal(err)
 		}
 	}
 	h := shown(t, s)
 	c := answered[view.Course](t, h, "runs/run-1/course")
-	if c.Read != 48 || c.Records != 50 || c.Running {
+	if c.Read != 50 || c.Records != 52 || c.Running {
 		t.Errorf("%d of %d records", c.Read, c.Records)
 	}
-	if list := answered[view.Records](t, h, "runs/run-1/requests"); list.Total != 48 || len(list.Rows) != 48 {
+	if list := answered[view.Records](t, h, "runs/run-1/requests"); list.Total != 50 || len(list.Rows) != 50 {
 		t.Errorf("%d of %d", len(list.Rows), list.Total)
 	}
-	if w := get(h, "runs/run-1/requests/20"); w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), "record 20 of run run-1 is damaged") {
+	if w := get(h, "runs/run-1/requests/50"); w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), "record 50 of run run-1 is damaged") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	if r := answered[view.Run](t, h, "runs/run-1"); len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "2") {

@@ -33,6 +33,9 @@ func (w LoadWatch) Others() *Others {
 	return othersBetween(w.times, readCPUTimes(), OwnCPU()-w.own)
 }
 
+// Seen is the time of all processors, busy or idle, since it began; 0 if the system does not report it.
+func (w LoadWatch) Seen() time.Duration { return time.Duration(readCPUTimes().all-w.times.all) * Tick }
+
 // othersBetween is the load between two readings without that of a process that used own.
 func othersBetween(before, after cpuTimes, own time.Duration) *Others {
 	all := float64(after.all - before.all)

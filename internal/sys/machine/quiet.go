@@ -55,6 +55,9 @@ func Discard(n int) {
 	}
 }
 
+// Allocated is the memory that the process has allocated since its start, garbage included, in bytes.
+func Allocated() int64 { return readMetric("/gc/heap/allocs:bytes") }
+
 // Start limits the processors, makes room for descriptors, and holds back the garbage collector until Stop: the
 // heap may grow by a gigabyte plus the memory that the measurement retains, or by
 // half of the free memory if that is less. A collection can delay a client by

@@ -173,7 +173,9 @@ func rows(t testing.TB, store, query string) (n int) {
 }
 
 // records counts the records of all runs in a store.
-func records(t testing.TB, store string) int { return rows(t, store, "SELECT count(*) FROM record") }
+func records(t testing.TB, store string) int {
+	return rows(t, store, "SELECT coalesce(sum(records), 0) FROM block")
+}
 
 // intact are the faults of a store that does not open whole.
 func intact(t testing.TB, store string) (faults []string) {
@@ -383,7 +385,7 @@ func signalled(t *testing.T, at phase, n int, way string, signals []syscall.Sign
 	}
 	faults := append(o.faults(wants), intact(t, p.store)...)
 	if at.path == "" {
-		if stored := rows(t, p.store, "SELECT count(*) FROM record WHERE class = ''"); stored < before {
+		if stored := rows(t, p.store, "SELECT sum(records - failed) FROM run"); stored < before {
 			faults = append(faults, fmt.Sprintf("%d records, %d answers were complete before the signal", stored, before))
 		}
 	}

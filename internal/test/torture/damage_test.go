@@ -3,11 +3,14 @@ package torture
 import (
 	"database/sql"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
 // three makes a store with three runs, and returns it.
@@ -37,6 +40,21 @@ func change(t *testing.T, store, statement string) {
 
 const ofBad = " WHERE run_id = (SELECT id FROM run WHERE name = 'bad')"
 
+// row adds a record of version 13 to the bad run: when it was sent and done, its class and its error, and its chunks.
+func row(values, chunks string) string {
+	return `INSERT INTO record (run_id, idx, seq, request_id, prompt_tokens, want_tokens, status, finish_reason, usage_prompt, usage_completion,
+		usage_cached, usage_reasoning, counted_from, redials, text, output_tokens, sent_ns, done_ns, class, error, chunks)
+		SELECT id, 100, 0, '', 0, 0, 200, '', 0, 0, 0, 0, '', 0, '', -5, ` + values + ", " + chunks + " FROM run WHERE name = 'bad'"
+}
+
+// block replaces the records of the bad run by one, in a block that is whole.
+func block(change func(*trace.Record)) string {
+	r := trace.NewRecord(7)
+	change(r)
+	b := new(trace.Packer).Block([]*trace.Record{r})
+	return fmt.Sprintf("UPDATE block SET records = 1, low = 7, high = 7, heads = x'%x', chunks = x'%x', texts = x''", b.Heads, b.Chunks) + ofBad
+}
+
 // Damage to one run leaves the others: they are listed, shown, reported and exported, and
 // what is damaged can be removed.
 func TestDamagedRows(t *testing.T) {
@@ -49,20 +67,29 @@ func TestDamagedRows(t *testing.T) {
 		"body-escapes":      "UPDATE run_body SET body = char(27) || '[2J'" + ofBad,
 		"body-not-utf8":     "UPDATE run_body SET body = CAST(x'7bff00fe' AS TEXT)" + ofBad,
 		"body-gone":         "DELETE FROM run_body" + ofBad,
-		"records-gone":      "DELETE FROM record" + ofBad + " AND idx % 2",
-		"records-later":     "UPDATE record SET first_byte_ns = first_byte_ns + 5000000, done_ns = done_ns + 5000000" + ofBad,
-		"chunks-gone":       "UPDATE record SET chunks = x''" + ofBad + " AND idx > 9",
+		"records-gone":      "DELETE FROM block" + ofBad,
+		"records-more":      "UPDATE block SET records = 9223372036854775807" + ofBad,
+		"records-fewer":     "UPDATE block SET records = 3" + ofBad,
+		"records-elsewhere": "UPDATE block SET low = -9223372036854775808, high = 9223372036854775807, seq = -5" + ofBad,
+		"heads-garbage":     "UPDATE block SET heads = randomblob(length(heads))" + ofBad,
+		"heads-of-others":   "UPDATE block SET heads = (SELECT heads FROM block WHERE run_id = (SELECT id FROM run WHERE name = 'good'))" + ofBad,
+		"chunks-short":      "UPDATE block SET chunks = substr(chunks, 1, length(chunks) / 2)" + ofBad,
+		"chunks-gone":       "UPDATE block SET chunks = x''" + ofBad,
 		"line-gone":         "DELETE FROM run WHERE name = 'bad'",
 		"snapshot-gone":     "DELETE FROM snapshot" + ofBad,
-		"chunks-garbage":    "UPDATE record SET chunks = randomblob(100)" + ofBad + " AND idx = 7",
-		"chunks-huge":       "UPDATE record SET chunks = x'ffffffffffffffff7fffffffffffffffff7f'" + ofBad + " AND idx = 7",
-		"record-escapes":    "UPDATE record SET class = char(27) || '[2J', error = char(155) || 'x', finish_reason = char(7)" + ofBad,
-		"record-impossible": "UPDATE record SET output_tokens = -5, sent_ns = 9223372036854775807, done_ns = -9223372036854775807" + ofBad,
-		"run-escapes":       "UPDATE run SET model = char(27) || '[2J', workload = '\"' || char(155) || '\"' WHERE name = 'bad'",
-		"run-not-json":      "UPDATE run SET workload = '{', arrival = '[' WHERE name = 'bad'",
+		"chunks-garbage":    row("0, 0, '', ''", "randomblob(100)"),
+		"chunks-huge":       row("0, 0, '', ''", "x'ffffffffffffffff7fffffffffffffffff7f'"),
+		"record-escapes":    row("0, 0, char(27) || '[2J', char(155) || 'x'", "x''"),
+		"record-impossible": row("9223372036854775807, -9223372036854775807, '', ''", "x''"),
+		"block-escapes":     block(func(r *trace.Record) { r.Class, r.Error, r.FinishReason = "\x1b[2J", "\x9bx", "\a" }),
+		"block-impossible": block(func(r *trace.Record) {
+			r.OutputTokens, r.Sent, r.Done, r.Chunks = -5, math.MaxInt64, math.MinInt64, []trace.Chunk{{At: math.MinInt64}, {At: math.MaxInt64}}
+		}),
+		"run-escapes":  "UPDATE run SET model = char(27) || '[2J', workload = '\"' || char(155) || '\"' WHERE name = 'bad'",
+		"run-not-json": "UPDATE run SET workload = '{', arrival = '[' WHERE name = 'bad'",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if !*long && !strings.HasSuffix(name, "escapes") && !strings.HasSuffix(name, "deep") && !strings.HasSuffix(name, "huge") && !strings.HasPrefix(name, "records") {
+			if !*long && !strings.HasSuffix(name, "escapes") && !strings.HasSuffix(name, "deep") && !strings.HasSuffix(name, "huge") && !strings.HasPrefix(name, "records") && !strings.HasPrefix(name, "block") {
 				t.Skip("in the long form only: make torture")
 			}
 			t.Parallel()

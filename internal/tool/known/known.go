@@ -41,6 +41,47 @@ func Figures(t *trace.Trace) []trace.ReportedFigure {
 	return Rules().Figures(t, tool, "")
 }
 
+// StoredFigures are the Figures of a stored run, which are computed once, of one that has ended.
+func StoredFigures(s *store.Store, id string) ([]trace.ReportedFigure, error) {
+	all, stored, err := s.Figures(id, metrics.Pitot, metrics.Version)
+	if err != nil || stored {
+		return all, err
+	}
+	t, records, err := s.Stream(id)
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	all, err = figuresOf(t, func(yield func([]*trace.Record, error) bool) {
+		n = 0
+		for some, err := range records {
+			if n += len(some); !yield(some, err) {
+				return
+			}
+		}
+	})
+	if err != nil || t.Run.Status == trace.Running {
+		return all, err
+	}
+	return all, s.StoreFiguresOf(t.Run, n, metrics.Pitot, metrics.Version, all)
+}
+
+// figuresOf are the Figures of a run with records that are read some at a time in place of those of t.
+func figuresOf(t *trace.Trace, records metrics.Records) ([]trace.ReportedFigure, error) {
+	if o := t.Run.Origin; o == nil || o.Detail == trace.Recorded {
+		s, err := metrics.SummarizeRecords(t, records, metrics.Brief())
+		return s.Figures(), err
+	}
+	all := *t
+	for some, err := range records {
+		if err != nil {
+			return nil, err
+		}
+		all.Records = append(all.Records, some...)
+	}
+	return Figures(&all), nil
+}
+
 // Named is one of them, none if it is not known.
 func Named(name string) tool.Tool {
 	for _, t := range Tools() {

@@ -49,13 +49,13 @@ func (a *Arrival) Arrange(w *workload.Workload, with workload.Arranging) (worklo
 	if d.assign == "skewed" {
 		d.shares = shares(len(d.names), with.Adapters.Alpha)
 	}
-	due, end := a.draw(w.Requests, &d)
+	due, end := a.draw(w, &d)
 	for i := range w.Warmup {
 		if len(d.names) > 0 {
 			a.adapt(&w.Warmup[i], d.names[0])
 		}
 	}
-	out := workload.Arrangement{Schedule: slices.Values(due), Requests: len(w.Requests), End: end}
+	out := workload.Arrangement{Schedule: slices.Values(due), Requests: w.All().N, End: end}
 	if !a.OwnTimes {
 		out.Rate = a.Rate
 	}
@@ -64,11 +64,11 @@ func (a *Arrival) Arrange(w *workload.Workload, with workload.Arranging) (worklo
 
 // draw gives requests their adapters, and says when they are due. It draws a gap after
 // every request, also after the last: that is the end.
-func (a *Arrival) draw(requests []workload.Request, d *drawing) (due []time.Duration, end time.Duration) {
-	at := 0.0
-	adapter := make([]string, len(requests))
-	for i := range requests {
-		r := &requests[i]
+func (a *Arrival) draw(w *workload.Workload, d *drawing) (due []time.Duration, end time.Duration) {
+	at, all := 0.0, w.All()
+	adapter := make([]int32, all.N)
+	for i := range adapter {
+		r := all.Brief(i)
 		if r.After > 0 {
 			adapter[i] = adapter[r.After-1]
 			continue
@@ -83,8 +83,8 @@ func (a *Arrival) draw(requests []workload.Request, d *drawing) (due []time.Dura
 			at += d.numpy.Exponential(1 / a.Rate)
 		}
 	}
-	for i, name := range adapter {
-		a.adapt(&requests[i], name)
+	if len(d.names) > 0 {
+		w.Amend(func(i int, r *workload.Request) { a.adapt(r, d.names[adapter[i]]) })
 	}
 	return due, arrival.Nanoseconds(at)
 }
@@ -98,18 +98,18 @@ type drawing struct {
 	shares []float64 // of adapters, cumulative
 }
 
-// adapter is that of the i-th request, empty for none.
-func (d *drawing) adapter(i int) string {
+// adapter is the position of that of the i-th request; 0 where there is none.
+func (d *drawing) adapter(i int) int32 {
 	n := len(d.names)
 	switch {
 	case n == 0:
-		return ""
+		return 0
 	case d.assign == "distinct":
-		return d.names[i%n]
+		return int32(i % n)
 	case d.assign == "skewed":
-		return d.names[weighted(d.shares, d.numpy.Float64())]
+		return int32(weighted(d.shares, d.numpy.Float64()))
 	}
-	return d.names[d.python.Below(n)]
+	return int32(d.python.Below(n))
 }
 
 // shares are the cumulative shares of n adapters, each 1/alpha of the one before.

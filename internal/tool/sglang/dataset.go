@@ -76,7 +76,7 @@ func (c *common) source(s *workload.Source) *source {
 // finished is a workload with what follows from its requests: what to warm up with, the
 // generators as they stand now, and pictures in the way of the protocol.
 func (s *source) finished(w workload.Workload) workload.Workload {
-	if w.Warmup == nil && len(w.Requests) > 0 {
+	if w.Warmup == nil {
 		w.Warmup = firstRound(&w)
 	}
 	s.sendPictures(w.Requests)
@@ -88,7 +88,8 @@ func (s *source) finished(w workload.Workload) workload.Workload {
 // firstRound is the first request, or the first conversation, without anything that is
 // the request's alone.
 func firstRound(w *workload.Workload) (out []workload.Request) {
-	for i, r := range w.Requests {
+	for i, bare := range w.All().All() {
+		r := *bare
 		if i > 0 && (!w.Turns || r.After != i) {
 			break
 		}

@@ -52,12 +52,22 @@ func TestEqualsSGLang(t *testing.T) {
 	race.Skip(t)
 	var cases []goldenCase
 	golden.JSON(t, "testdata/golden.json", &cases)
-	prompts, byDataset := 0, map[string]int{}
+	prompts, byDataset, due := 0, map[string]int{}, map[string]bool{}
 	for _, c := range cases {
 		t.Run(c.name(), func(t *testing.T) {
-			b, err := build(t, c.dataset(t), c.source(t))
+			s := c.source(t)
+			if c.Seed != 7 { // what can be is made as it is due
+				s.Window, s.Local = 1, true
+			}
+			b, err := build(t, c.dataset(t), s)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if b.List != nil {
+				due[c.Args["dataset_name"].(string)] = true
+				if err := b.MakeAll(t.Context(), nil); err != nil {
+					t.Fatal(err)
+				}
 			}
 			for i := range b.Requests {
 				whole, err := b.Requests[i].Unspooled()
@@ -74,6 +84,9 @@ func TestEqualsSGLang(t *testing.T) {
 		byDataset[c.Args["dataset_name"].(string)] += len(c.Prompts)
 	}
 	t.Logf("%d cases, %d prompts: %v", len(cases), prompts, byDataset)
+	if len(due) != 2 {
+		t.Errorf("requests of %v are made as they are due", due)
+	}
 	if len(byDataset) != 12 {
 		t.Errorf("%d datasets, want all 12", len(byDataset))
 	}

@@ -73,20 +73,32 @@ func (d *random) Build(ctx context.Context, from *workload.Source) (w workload.W
 	if err != nil {
 		return w, err
 	}
+	w, err = s.Produce(ctx, workload.Production{
+		N:     prompts.n,
+		Brief: func(i int) workload.Brief { return workload.Brief{Output: outputs[i]} },
+		Bare: func(i int) workload.Request {
+			r := workload.Request{PromptTokens: inputs[i], OutputTokens: outputs[i]}
+			if asIDs {
+				r.Tokens = workload.NoIDs
+			}
+			return r
+		},
+		Fill: func(ctx context.Context, i int, r *workload.Request) error {
+			return s.put(ctx, r, prompts.ids(i), asIDs)
+		},
+	})
 	w.Lines, w.Notes = datasetTotals(sum(inputs), sum(outputs)), notes
-	w.Requests = make([]workload.Request, len(prompts))
-	for i := range prompts {
-		w.Requests[i] = workload.Request{PromptTokens: inputs[i], OutputTokens: outputs[i]}
-	}
-	err = s.send(ctx, w.Requests, prompts, asIDs)
 	return s.finished(w), err
 }
 
-// A passage is the ids of a prompt, made when they are wanted.
-type passage func() []int32
+// passages are the ids of n prompts, made when they are wanted.
+type passages struct {
+	n   int
+	ids func(i int) []int32
+}
 
 // prompts are the ids of the prompts, of the lengths given, and what there is to note.
-func (d *random) prompts(ctx context.Context, s *source, lengths []int) ([]passage, []plan.Message, error) {
+func (d *random) prompts(ctx context.Context, s *source, lengths []int) (passages, []plan.Message, error) {
 	switch {
 	case d.ids:
 		prompts, err := s.runs(s.numpy.Randint, lengths)
@@ -104,68 +116,63 @@ func (d *random) prompts(ctx context.Context, s *source, lengths []int) ([]passa
 }
 
 // runs are prompts of consecutive ids, from a drawn start each.
-func (s *source) runs(randint func(lo, hi int64) int64, lengths []int) ([]passage, error) {
+func (s *source) runs(randint func(lo, hi int64) int64, lengths []int) (passages, error) {
 	size := int64(s.Vocab.Size)
 	if size < 1 {
-		return nil, errNoVocabulary
+		return passages{}, errNoVocabulary
 	}
-	prompts := make([]passage, len(lengths))
-	for i := range prompts {
-		start := randint(0, size) + int64(i)
-		prompts[i] = func() []int32 {
-			ids := make([]int32, lengths[i])
-			for j := range ids {
-				ids[j] = int32((start + int64(j)) % size)
-			}
-			return ids
+	starts := make([]int32, len(lengths))
+	for i := range starts {
+		starts[i] = int32(randint(0, size))
+	}
+	return passages{len(lengths), func(i int) []int32 {
+		ids := make([]int32, lengths[i])
+		for j := range ids {
+			ids[j] = int32((int64(starts[i]) + int64(i) + int64(j)) % size)
 		}
-	}
-	return prompts, nil
+		return ids
+	}}, nil
 }
 
 // fromShareGPT are first turns of the file, in random order, brought to their lengths.
-func (d *random) fromShareGPT(ctx context.Context, s *source, lengths []int) ([]passage, []plan.Message, error) {
+func (d *random) fromShareGPT(ctx context.Context, s *source, lengths []int) (passages, []plan.Message, error) {
 	talks := slices.Clone(d.turns)
 	s.python.Shuffle(len(talks), func(i, j int) { talks[i], talks[j] = talks[j], talks[i] })
-	var prompts []passage
+	var prompts [][]int32
 	turns := workload.InOrder(ctx, len(talks), func(ctx context.Context, i int) ([]int32, error) { return s.Tokens.Encode(ctx, talks[i].prompt, true) })
 	for turn, err := range turns {
 		if err != nil {
-			return nil, nil, fmt.Errorf("tokenize ShareGPT's prompts: %w", err)
+			return passages{}, nil, fmt.Errorf("tokenize ShareGPT's prompts: %w", err)
 		}
 		if len(turn) > 0 {
-			prompts = append(prompts, repeated(turn, lengths[len(prompts)]))
+			prompts = append(prompts, turn[:min(len(turn), lengths[len(prompts)])])
 		}
 		if len(prompts) == len(lengths) {
 			break
 		}
 	}
 	if len(prompts) == 0 {
-		return nil, nil, d.blame(errors.New("no prompt in it has any tokens"))
+		return passages{}, nil, d.blame(errors.New("no prompt in it has any tokens"))
 	}
-	return prompts, short(len(prompts), len(lengths)), nil
+	ids := func(i int) []int32 { return repeated(prompts[i], lengths[i]) }
+	return passages{len(prompts), ids}, short(len(prompts), len(lengths)), nil
 }
 
-// repeated is a passage of n ids: turn, cut or over and over.
-func repeated(turn []int32, n int) passage {
-	return func() []int32 {
-		ids := make([]int32, n)
-		for filled := 0; filled < n; {
-			filled += copy(ids[filled:], turn)
-		}
-		return ids
+// repeated is n ids: turn, cut or over and over.
+func repeated(turn []int32, n int) []int32 {
+	ids := make([]int32, n)
+	for filled := 0; filled < n; {
+		filled += copy(ids[filled:], turn)
 	}
+	return ids
 }
 
-// send puts prompts into requests, as ids or as the text that they decode to.
-func (s *source) send(ctx context.Context, requests []workload.Request, prompts []passage, asIDs bool) error {
-	return workload.Each(ctx, len(requests), func(ctx context.Context, i int) (err error) {
-		ids := prompts[i]()
-		if asIDs {
-			requests[i].Tokens = ids
-		} else if requests[i].Text, err = s.Tokens.Decode(ctx, ids); err != nil {
-			return fmt.Errorf("make a prompt of %d ids: %w", len(ids), err)
-		}
-		return s.Spool.Spill(&requests[i])
-	})
+// put puts a prompt into a request, as ids or as the text that they decode to.
+func (s *source) put(ctx context.Context, r *workload.Request, ids []int32, asIDs bool) (err error) {
+	if asIDs {
+		r.Tokens = ids
+	} else if r.Text, err = s.Tokens.Decode(ctx, ids); err != nil {
+		return fmt.Errorf("make a prompt of %d ids: %w", len(ids), err)
+	}
+	return nil
 }

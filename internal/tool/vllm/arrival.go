@@ -54,7 +54,7 @@ func (a *Arrival) Arrange(w *workload.Workload, with workload.Arranging) (worklo
 	if numpy == nil {
 		numpy = pyrand.NewLegacy(uint32(with.Seed))
 	}
-	due := make([]time.Duration, len(w.Requests))
+	due := make([]time.Duration, w.All().N)
 	for i, s := range a.offsets(w, numpy) {
 		due[i] = arrival.Nanoseconds(s)
 	}
@@ -62,7 +62,7 @@ func (a *Arrival) Arrange(w *workload.Workload, with workload.Arranging) (worklo
 	if a.OwnTimes {
 		rate = 0
 	}
-	return workload.Arrangement{Schedule: slices.Values(due), Requests: len(w.Requests), Rate: rate, Ramp: a.Ramp != ""}, nil
+	return workload.Arrangement{Schedule: slices.Values(due), Requests: len(due), Rate: rate, Ramp: a.Ramp != ""}, nil
 }
 
 // adapt gives each request its adapter: in turn, or each by random.choice.
@@ -75,23 +75,25 @@ func adapt(w *workload.Workload, with workload.Arranging) {
 	if rng == nil {
 		rng = pyrand.NewRandom(int64(with.Seed))
 	}
-	for i := range w.Requests {
-		pick := i % n
+	picks := make([]int32, w.All().N)
+	for i := range picks {
+		picks[i] = int32(i % n)
 		if with.Adapters.Assign == "random" {
-			pick = rng.Below(n)
+			picks[i] = int32(rng.Below(n))
 		}
-		w.Requests[i].Model = with.Adapters.Names[pick]
 	}
+	w.Amend(func(i int, r *workload.Request) { r.Model = with.Adapters.Names[picks[i]] })
 }
 
 // offsets are in seconds. Of a trace none is waited for that has gone by.
 func (a *Arrival) offsets(w *workload.Workload, rng *pyrand.Legacy) []float64 {
-	n := len(w.Requests)
+	all := w.All()
+	n := all.N
 	out := make([]float64, n)
 	sum := 0.0
 	if a.OwnTimes {
-		for i, r := range w.Requests {
-			sum = max(sum, r.At.Seconds())
+		for i := range out {
+			sum = max(sum, all.Brief(i).At.Seconds())
 			out[i] = sum
 		}
 		return out

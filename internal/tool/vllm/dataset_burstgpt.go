@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
 	"github.com/pitot-bench/pitot/internal/load/rows"
@@ -87,23 +88,30 @@ func (d *burstGPT) Build(ctx context.Context, s *workload.Source) (workload.Work
 	}
 	n := wanted(s)
 	picked := pyrand.NewLegacy(uint32(s.Seed)).Choice(len(d.lines), n, n > len(d.lines))
-	w := workload.Workload{Requests: make([]workload.Request, len(picked))}
-	err := workload.Each(ctx, len(picked), func(ctx context.Context, i int) (err error) {
-		l := d.lines[picked[i]]
-		ids := make([]int32, l.prompt)
-		for j := range ids {
-			ids[j] = int32((i + j) % s.Vocab.Size)
-		}
-		r := &w.Requests[i]
-		*r = workload.Request{PromptTokens: l.prompt, OutputTokens: l.answer}
-		if s.Tokens == nil {
-			r.Tokens = ids
-			return nil
-		}
-		r.Text, err = s.Tokens.Decode(ctx, ids)
-		return err
+	w, err := s.Produce(ctx, workload.Production{
+		N:     len(picked),
+		Brief: func(i int) workload.Brief { return workload.Brief{Output: d.lines[picked[i]].answer} },
+		Bare: func(i int) workload.Request {
+			l := d.lines[picked[i]]
+			r := workload.Request{ID: s.IDPrefix + strconv.Itoa(i), PromptTokens: l.prompt, OutputTokens: l.answer}
+			if s.Tokens == nil {
+				r.Tokens = workload.NoIDs
+			}
+			return r
+		},
+		Fill: func(ctx context.Context, i int, r *workload.Request) (err error) {
+			ids := make([]int32, d.lines[picked[i]].prompt)
+			for j := range ids {
+				ids[j] = int32((i + j) % s.Vocab.Size)
+			}
+			if s.Tokens == nil {
+				r.Tokens = ids
+				return nil
+			}
+			r.Text, err = s.Tokens.Decode(ctx, ids)
+			return err
+		},
 	})
-	w.Oversample(0, s.Seed, true, s.IDPrefix)
 	d.send(&w)
 	return w, err
 }

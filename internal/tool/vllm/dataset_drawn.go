@@ -27,7 +27,7 @@ var usual = Random{Input: 1024, Output: 128, Batch: 1}
 func (d *Random) recipe(s *workload.Source) workload.Random {
 	return workload.Random{
 		Requests: wanted(s), Input: d.Input, Output: max(d.Output, 1), // it asks for one token where none is wanted
-		InputRange: d.InputRange, OutputRange: d.OutputRange, Prefix: d.Prefix, Batch: d.Batch, Seed: s.Seed, IDPrefix: s.IDPrefix, Spool: s.Spool,
+		InputRange: d.InputRange, OutputRange: d.OutputRange, Prefix: d.Prefix, Batch: d.Batch, Seed: s.Seed, IDPrefix: s.IDPrefix, Spool: s.Spool, Window: s.WindowOf(true),
 	}
 }
 
@@ -56,8 +56,9 @@ func (f *Sending) aligned(ctx context.Context, s *workload.Source, r recipe) (w 
 	if err := s.NeedText(false); err != nil {
 		return w, err
 	}
-	if w, err = r.Build(ctx, s.Vocab, s.Tokens); s.Local && s.Server != nil && len(w.Requests) > 0 && w.Requests[0].Batch == nil {
-		w.Notes = append(w.Notes, workload.Align(ctx, w.Requests, s.Server, s.Spool)...)
+	w, err = r.Build(ctx, s.Vocab, s.Tokens)
+	if all := w.All(); err == nil && s.Local && s.Server != nil && all.N > 0 && all.At(0).Batch == nil {
+		err = w.Align(ctx, s.Server, s.Spool)
 	}
 	f.send(&w)
 	return w, err
@@ -120,9 +121,7 @@ type Rerank struct {
 }
 
 func (d *Rerank) recipe(s *workload.Source) workload.Rerank {
-	r := d.Random.recipe(s)
-	r.Spool = nil // texts are put together: they have to be there
-	return workload.Rerank{Random: r, NoReranker: d.NoReranker}
+	return workload.Rerank{Random: d.Random.recipe(s), NoReranker: d.NoReranker}
 }
 
 // Check reports all problems.
@@ -152,7 +151,7 @@ type PrefixRepetition struct {
 func (d *PrefixRepetition) recipe(s *workload.Source) workload.PrefixRepetition {
 	return workload.PrefixRepetition{
 		Requests: wanted(s), Prefixes: d.Prefixes, Prefix: d.Prefix, Suffix: d.Suffix, Output: d.Output,
-		Seed: s.Seed, NoShuffle: d.NoShuffle, Spool: s.Spool,
+		Seed: s.Seed, NoShuffle: d.NoShuffle, Spool: s.Spool, Window: s.Window,
 	}
 }
 

@@ -30,10 +30,10 @@ func (c *Common) SendAs(s Sending) {
 
 // send makes the requests of a workload such as they are sent.
 func (f *Sending) send(w *workload.Workload) {
-	for i := range w.Requests {
-		r := &w.Requests[i]
+	w.Amend(func(_ int, r *workload.Request) {
 		if f.Uncounted {
 			r.PromptTokens = 1
+			r.Amend(func(whole *workload.Request) { whole.PromptTokens = 1 })
 		}
 		if r.OutputTokens == 0 && f.Limit != "" && r.Extra[f.Limit] == nil {
 			r.Set(f.Limit, json.RawMessage("0"))
@@ -41,7 +41,7 @@ func (f *Sending) send(w *workload.Workload) {
 		if len(r.Media) > 0 && f.shapes() {
 			r.Amend(f.shape)
 		}
-	}
+	})
 }
 
 // How backends send an image: without its text, first and with an instruction, or as the

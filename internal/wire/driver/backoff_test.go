@@ -56,7 +56,7 @@ func attempts(t *testing.T, p Plan, s mortal, check func(refused int, o Outcome)
 }
 
 func TestAClosedLoopBacksOffFromADeadServer(t *testing.T) {
-	p := Plan{Requests: requests(200), Schedule: arrival.Burst(), Concurrency: 8, BackOff: true}
+	p := Plan{Requests: workload.Listed(requests(200)), Schedule: arrival.Burst(), Concurrency: 8, BackOff: true}
 	attempts(t, p, mortal{from: 500 * time.Millisecond, to: 10 * time.Second}, func(refused int, o Outcome) {
 		// Up to 8 at once, then one each after 0.1 s, 0.3, 0.7, 1.5, 3.1, 6.3; the next, at
 		// 11.3 s or later, is accepted.
@@ -82,7 +82,7 @@ func TestWhoDoesNotBackOff(t *testing.T) {
 			200,
 		},
 	} {
-		tt.p.Requests = requests(200)
+		tt.p.Requests = workload.Listed(requests(200))
 		attempts(t, tt.p, tt.s, func(refused int, o Outcome) {
 			if refused != tt.refused || o.End > trace.Instant(2*givesUp) {
 				t.Errorf("%s: %d refused, end %v", name, refused, o.End)
@@ -92,7 +92,7 @@ func TestWhoDoesNotBackOff(t *testing.T) {
 }
 
 func TestAStopEndsABackoff(t *testing.T) {
-	p := Plan{Requests: requests(200), Schedule: arrival.Burst(), Concurrency: 1, BackOff: true}
+	p := Plan{Requests: workload.Listed(requests(200)), Schedule: arrival.Burst(), Concurrency: 1, BackOff: true}
 	drive(t, func() *fake { return newFake(always(0)) }, p,
 		func(t *testing.T, d *Driver) (context.Context, chan struct{}) {
 			d.Sender = mortal{fake: d.Sender.(*fake), to: time.Hour}
@@ -109,7 +109,7 @@ func TestAStopEndsABackoff(t *testing.T) {
 func TestABackoffThatIsNotNeededChangesNothing(t *testing.T) {
 	for _, backOff := range []bool{false, true} {
 		p := Plan{
-			Requests: requests(4), Schedule: arrival.New(arrival.Regular(), arrival.Constant(5)), Concurrency: 2,
+			Requests: workload.Listed(requests(4)), Schedule: arrival.New(arrival.Regular(), arrival.Constant(5)), Concurrency: 2,
 			BackOff: backOff,
 		}
 		drive(t, func() *fake { return newFake(always(100 * time.Millisecond)) }, p, nil,

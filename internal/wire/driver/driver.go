@@ -12,8 +12,8 @@
 // back by the gate cannot pass for the requested load. The instant at which the
 // gate had a place (Free) separates that wait from lateness of the client itself.
 //
-// Bodies are encoded ahead of time, so that no encoding happens between release and
-// the first byte.
+// Requests are made and encoded ahead of time, so that neither happens between release
+// and the first byte.
 //
 // In a conversation only the first request is sent by the schedule. Each further
 // one is due when the previous answer is complete and the pause after it is over;
@@ -51,11 +51,12 @@ type Sender interface {
 
 // A Plan is a run to execute.
 type Plan struct {
-	Requests    []workload.Request
-	Schedule    arrival.Schedule // one due time for each request that does not wait for another
-	Concurrency int              // requests in flight at most, 0 = no limit
-	Places      *Places          // can raise Concurrency during the run; nil: nothing does
-	Until       time.Duration    // no request is released from then on; 0 = no limit
+	Requests    workload.List
+	Made        func(i int, r *workload.Request) // is called with requests that are made as they are due, in order; may be nil
+	Schedule    arrival.Schedule                 // one due time for each request that does not wait for another
+	Concurrency int                              // requests in flight at most, 0 = no limit
+	Places      *Places                          // can raise Concurrency during the run; nil: nothing does
+	Until       time.Duration                    // no request is released from then on; 0 = no limit
 	// Zero is the instant of the clock of the Driver from which the schedule counts, which Run
 	// waits for; 0: that of the call.
 	Zero int64
@@ -105,7 +106,7 @@ type Outcome struct {
 // Run runs p. It returns when every released request is done.
 func (d Driver) Run(ctx context.Context, stop <-chan struct{}, p Plan) Outcome {
 	r := &run{
-		Driver: d, plan: p, ctx: ctx, stop: stop, gate: newGate(min(p.Concurrency, len(p.Requests)), p.Places.most()),
+		Driver: d, plan: p, ctx: ctx, stop: stop, gate: newGate(min(p.Concurrency, p.Requests.N), p.Places.most()),
 		turns: newTurns(p.Requests, p.Hold), jobs: make(chan func()),
 	}
 	r.backoff.on = p.BackOff && r.gate != nil
@@ -113,23 +114,25 @@ func (d Driver) Run(ctx context.Context, stop <-chan struct{}, p Plan) Outcome {
 		r.Progress = new(Progress)
 	}
 	over := make(chan struct{})
-	bodies, encoding := r.encodeAhead(over)
+	encoding := r.makeAhead(over)
+	r.awaitFirst()
 	before := r.begin()
 	r.Progress.begin(r)
 	p.Places.begin(r)
 	stopped := r.untilOver(stop)
 	stopProbes := r.startProbes()
-	r.dispatch(bodies)
+	r.dispatch()
 	close(over)
 	close(r.jobs)
 	r.inFlight.Wait()
 	inTime := stopped()
 	r.out.End = r.end(inTime)
 	r.out.Client = processUsage().since(before)
+	r.out.Client.Unmade, r.out.Client.UnmadeMax = r.unmade, r.unmadeMax
 	p.Places.begin(nil)
 	stopProbes()
 	encoding.Wait()
-	r.out.Stopped = len(r.out.Records) < len(p.Requests) && !inTime || ctx.Err() != nil
+	r.out.Stopped = len(r.out.Records) < p.Requests.N && !inTime || ctx.Err() != nil
 	return r.out
 }
 
@@ -144,10 +147,16 @@ type run struct {
 	backoff  backoff
 	turns    *turns
 	inFlight sync.WaitGroup
+	ahead    window
+	litter   litter
 	jobs     chan func() // for goroutines without one
-	idle     atomic.Int32
-	mu       sync.Mutex // guards out.Records
-	out      Outcome
+
+	unmade    int           // requests that were made later than they could have been sent
+	unmadeMax time.Duration // by how much at most
+
+	idle atomic.Int32
+	mu   sync.Mutex // guards out.Records
+	out  Outcome
 }
 
 // beforehand is how long before an agreed start the usage of the process is read.
@@ -243,35 +252,12 @@ type encoded struct {
 	body  []byte
 	err   error
 	due   trace.Instant
+	made  trace.Instant // when dispatch got it; Never where it had not to wait for it
 }
 
 func (r *run) encode(index int, req *workload.Request) encoded {
 	body, err := r.Sender.Encode(req)
-	return encoded{index: index, req: req, body: body, err: err}
-}
-
-// aheadOf is the number of bodies encoded in advance.
-const aheadOf = 64
-
-// encodeAhead encodes, in order and a few ahead of dispatch, the bodies of requests
-// that wait for no answer, until over is closed; done waits for its end.
-func (r *run) encodeAhead(over <-chan struct{}) (_ <-chan encoded, done *sync.WaitGroup) {
-	bodies, done := make(chan encoded, aheadOf), new(sync.WaitGroup)
-	done.Go(func() {
-		defer close(bodies)
-		for i := range r.plan.Requests {
-			req := &r.plan.Requests[i]
-			if req.After != 0 {
-				continue
-			}
-			select {
-			case bodies <- r.encode(i, req):
-			case <-over:
-				return
-			}
-		}
-	})
-	return bodies, done
+	return encoded{index: index, req: req, body: body, err: err, made: trace.Never}
 }
 
 // behind is the lateness from which dispatch lets the requests before it leave first. Of thousands with one due
@@ -280,7 +266,7 @@ const behind = trace.Instant(time.Millisecond)
 
 // dispatch releases requests until there are no more, the schedule ends, or the run
 // is stopped.
-func (r *run) dispatch(bodies <-chan encoded) {
+func (r *run) dispatch() {
 	timer := r.Timer
 	if timer == nil {
 		timer = clock.NewTimer()
@@ -289,7 +275,7 @@ func (r *run) dispatch(bodies <-chan encoded) {
 	schedule, end := iter.Pull(r.plan.Schedule)
 	defer end()
 	scheduled := func() (encoded, bool) {
-		e, ok := <-bodies
+		e, ok := r.ahead.take(r.now)
 		if !ok {
 			return e, false
 		}
@@ -355,6 +341,10 @@ func (r *run) enter() (free trace.Instant, ok bool) {
 func (r *run) released(e encoded, free trace.Instant) func() {
 	rec := trace.NewRecord(e.index)
 	rec.Due, rec.Free, rec.Released = e.due, free, r.now()
+	if late := e.made.Sub(max(e.due, free)); e.made.Happened() && late > time.Duration(behind) {
+		r.unmade++
+		r.unmadeMax = max(r.unmadeMax, late)
+	}
 	r.Progress.Released.Add(1)
 	return func() { r.send(e, rec) }
 }

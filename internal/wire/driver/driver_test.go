@@ -126,7 +126,7 @@ func drive(
 
 func TestOpenLoopKeepsItsScheduleWhateverTheServerDoes(t *testing.T) {
 	slow := func() *fake { return newFake(always(time.Second)) }
-	p := Plan{Requests: requests(4), Schedule: arrival.New(arrival.Regular(), arrival.Constant(10))}
+	p := Plan{Requests: workload.Listed(requests(4)), Schedule: arrival.New(arrival.Regular(), arrival.Constant(10))}
 	drive(t, slow, p, nil, func(t *testing.T, f *fake, o Outcome) {
 		want := [][5]int{{0, -1, 0, 0, 1000}, {100, -1, 100, 100, 1100}, {200, -1, 200, 200, 1200}, {300, -1, 300, 300, 1300}}
 		if diff := cmp.Diff(want, times(o.Records)); diff != "" {
@@ -144,7 +144,7 @@ func TestClosedLoopIsAGateWithEverythingDueAtZero(t *testing.T) {
 			return map[string]time.Duration{"a": 300, "b": 100, "c": 50, "d": 10, "e": 10}[r.Text] * time.Millisecond
 		})
 	}
-	p := Plan{Requests: requests(5), Schedule: arrival.Burst(), Concurrency: 2}
+	p := Plan{Requests: workload.Listed(requests(5)), Schedule: arrival.Burst(), Concurrency: 2}
 	drive(t, uneven, p, nil, func(t *testing.T, f *fake, o Outcome) {
 		want := [][5]int{
 			{0, 0, 0, 0, 300}, {0, 0, 0, 0, 100}, {0, 100, 100, 100, 150}, {0, 150, 150, 150, 160}, {0, 160, 160, 160, 170},
@@ -159,7 +159,7 @@ func TestClosedLoopIsAGateWithEverythingDueAtZero(t *testing.T) {
 }
 
 func TestGateWithASchedule(t *testing.T) {
-	p := Plan{Requests: requests(4), Schedule: arrival.New(arrival.Regular(), arrival.Constant(10)), Concurrency: 1}
+	p := Plan{Requests: workload.Listed(requests(4)), Schedule: arrival.New(arrival.Regular(), arrival.Constant(10)), Concurrency: 1}
 	drive(t, func() *fake { return newFake(always(150 * time.Millisecond)) }, p, nil,
 		func(t *testing.T, _ *fake, o Outcome) {
 			want := [][5]int{{0, 0, 0, 0, 150}, {100, 150, 150, 150, 300}, {200, 300, 300, 300, 450}, {300, 450, 450, 450, 600}}
@@ -174,7 +174,7 @@ func TestScheduleShorterThanTheWorkload(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := Plan{Requests: requests(200), Schedule: s}
+	p := Plan{Requests: workload.Listed(requests(200)), Schedule: s}
 	drive(t, func() *fake { return newFake(always(0)) }, p, nil, func(t *testing.T, _ *fake, o Outcome) {
 		if len(o.Records) != 2 || !o.Stopped {
 			t.Errorf("%d records, stopped %v", len(o.Records), o.Stopped)
@@ -184,7 +184,7 @@ func TestScheduleShorterThanTheWorkload(t *testing.T) {
 
 func TestStopEndsDispatchAndDrains(t *testing.T) {
 	for _, gate := range []int{0, 1} {
-		p := Plan{Requests: requests(10), Schedule: arrival.New(arrival.Regular(), arrival.Constant(10)), Concurrency: gate}
+		p := Plan{Requests: workload.Listed(requests(10)), Schedule: arrival.New(arrival.Regular(), arrival.Constant(10)), Concurrency: gate}
 		with := func(t *testing.T, _ *Driver) (context.Context, chan struct{}) {
 			stop := make(chan struct{})
 			time.AfterFunc(50*time.Millisecond, func() { close(stop) })
@@ -212,14 +212,14 @@ func TestTheTimeOfAPlanEndsArrivals(t *testing.T) {
 		end     trace.Instant
 	}{
 		"a schedule": {
-			Plan{Requests: requests(9), Schedule: arrival.New(arrival.Regular(), arrival.Constant(10))}, 5, 900 * ms,
+			Plan{Requests: workload.Listed(requests(9)), Schedule: arrival.New(arrival.Regular(), arrival.Constant(10))}, 5, 900 * ms,
 		},
-		"a closed loop":  {Plan{Requests: requests(9), Schedule: arrival.Burst(), Concurrency: 2}, 2, 500 * ms},
-		"a conversation": {Plan{Requests: talk, Schedule: arrival.Burst()}, 1, 500 * ms},
+		"a closed loop":  {Plan{Requests: workload.Listed(requests(9)), Schedule: arrival.Burst(), Concurrency: 2}, 2, 500 * ms},
+		"a conversation": {Plan{Requests: workload.Listed(talk), Schedule: arrival.Burst()}, 1, 500 * ms},
 		"one that holds its place": {
-			Plan{Requests: talk, Schedule: arrival.Burst(), Concurrency: 1, Hold: true}, 1, 500 * ms,
+			Plan{Requests: workload.Listed(talk), Schedule: arrival.Burst(), Concurrency: 1, Hold: true}, 1, 500 * ms,
 		},
-		"all is sent before the end": {Plan{Requests: requests(2), Schedule: arrival.Burst()}, 2, 500 * ms},
+		"all is sent before the end": {Plan{Requests: workload.Listed(requests(2)), Schedule: arrival.Burst()}, 2, 500 * ms},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFake(always(500 * time.Millisecond))
@@ -238,7 +238,7 @@ func TestAStopBeforeTheTimeOfAPlan(t *testing.T) {
 		f, stop := newFake(always(time.Second)), make(chan struct{})
 		time.AfterFunc(1500*time.Millisecond, func() { close(stop) })
 		out := Driver{Sender: f, Now: f.Now}.Run(t.Context(), stop,
-			Plan{Requests: requests(9), Schedule: arrival.Burst(), Concurrency: 1, Until: time.Hour})
+			Plan{Requests: workload.Listed(requests(9)), Schedule: arrival.Burst(), Concurrency: 1, Until: time.Hour})
 		if len(out.Records) != 2 || out.End != trace.Instant(2*time.Second) || !out.Stopped {
 			t.Errorf("%d records, end %v, stopped %v", len(out.Records), out.End, out.Stopped)
 		}
@@ -246,7 +246,7 @@ func TestAStopBeforeTheTimeOfAPlan(t *testing.T) {
 }
 
 func TestCancelEndsWhatIsInFlight(t *testing.T) {
-	p := Plan{Requests: requests(10), Schedule: arrival.New(arrival.Regular(), arrival.Constant(10))}
+	p := Plan{Requests: workload.Listed(requests(10)), Schedule: arrival.New(arrival.Regular(), arrival.Constant(10))}
 	with := func(t *testing.T, _ *Driver) (context.Context, chan struct{}) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(150*time.Millisecond, cancel)
@@ -283,7 +283,7 @@ func TestEveryRecordIsReportedOnceAndCounted(t *testing.T) {
 		d.Progress = &progress
 		return t.Context(), make(chan struct{})
 	}
-	drive(t, server, Plan{Requests: requests(5), Schedule: arrival.Burst()}, with, func(t *testing.T, _ *fake, o Outcome) {
+	drive(t, server, Plan{Requests: workload.Listed(requests(5)), Schedule: arrival.Burst()}, with, func(t *testing.T, _ *fake, o Outcome) {
 		close(got)
 		var seen []int
 		for i := range got {
@@ -305,7 +305,7 @@ func TestARequestThatCannotBeEncodedIsARecord(t *testing.T) {
 		f.encode = func(*workload.Request) error { return errors.New("no such field") }
 		return f
 	}
-	drive(t, server, Plan{Requests: requests(1), Schedule: arrival.Burst(), Concurrency: 1}, nil,
+	drive(t, server, Plan{Requests: workload.Listed(requests(1)), Schedule: arrival.Burst(), Concurrency: 1}, nil,
 		func(t *testing.T, f *fake, o Outcome) {
 			if len(o.Records) != 1 || o.Records[0].Class != trace.Other || o.Records[0].Error != "no such field" || f.most != 0 {
 				t.Errorf("%+v", o.Records)
@@ -315,7 +315,7 @@ func TestARequestThatCannotBeEncodedIsARecord(t *testing.T) {
 
 func TestProbesRunBesideTheLoad(t *testing.T) {
 	p := Plan{
-		Requests: requests(2), Schedule: arrival.Burst(), Concurrency: 1,
+		Requests: workload.Listed(requests(2)), Schedule: arrival.Burst(), Concurrency: 1,
 		Probe: &Probe{Request: workload.Request{Text: "Hi"}, Rate: 5},
 	}
 	server := func() *fake {
@@ -462,7 +462,7 @@ func (instantly) Send(context.Context, *workload.Request, []byte, *trace.Record)
 
 // The driver's own cost per request.
 func BenchmarkRun(b *testing.B) {
-	p := Plan{Requests: make([]workload.Request, b.N), Schedule: arrival.Burst(), Concurrency: 64}
+	p := Plan{Requests: workload.Listed(make([]workload.Request, b.N)), Schedule: arrival.Burst(), Concurrency: 64}
 	b.ReportAllocs()
 	b.ResetTimer()
 	Driver{Sender: instantly{}, Now: func() int64 { return 1 }}.Run(b.Context(), nil, p)
@@ -493,8 +493,8 @@ func TestALateDispatchLetsOthersLeave(t *testing.T) {
 	var now atomic.Int64 // the start, then always the same
 	d := Driver{Sender: &c, Progress: &p, Now: func() int64 { return now.Swap(int64(2 * behind)) }}
 	const n = 10_000
-	out := d.Run(t.Context(), nil, Plan{Requests: requests(n), Schedule: arrival.Burst()})
-	if len(out.Records) != n || c.most > aheadOf/2 {
+	out := d.Run(t.Context(), nil, Plan{Requests: workload.Listed(requests(n)), Schedule: arrival.Burst()})
+	if len(out.Records) != n || c.most > leastAhead/2 {
 		t.Errorf("%d of %d are done, and at most %d were released and had not left", len(out.Records), n, c.most)
 	}
 }

@@ -55,7 +55,7 @@ func TestPlacesAreRaised(t *testing.T) {
 					places.Raise(100) // no more than the most
 				}()
 				out := Driver{Sender: s, Now: s.now}.Run(t.Context(), nil, Plan{
-					Requests: make([]workload.Request, 8), Schedule: slices.Values(make([]time.Duration, 8)), Concurrency: tt.have,
+					Requests: workload.Listed(make([]workload.Request, 8)), Schedule: slices.Values(make([]time.Duration, 8)), Concurrency: tt.have,
 					Places: places,
 				})
 				if got := time.Duration(out.End); got != tt.end || s.most.Load() != tt.mostAtOnce {
@@ -77,7 +77,7 @@ func TestAnAgreedStart(t *testing.T) {
 		began := time.Now()
 		at := s.now() + int64(3*time.Second)
 		out := Driver{Sender: s, Now: s.now}.Run(t.Context(), nil, Plan{
-			Requests: make([]workload.Request, 2), Schedule: slices.Values([]time.Duration{0, time.Second / 2}), Zero: at,
+			Requests: workload.Listed(make([]workload.Request, 2)), Schedule: slices.Values([]time.Duration{0, time.Second / 2}), Zero: at,
 		})
 		if out.Started.Sub(began) != 3*time.Second {
 			t.Errorf("started %v after the call; want 3s", out.Started.Sub(began))
@@ -97,7 +97,7 @@ func TestStoppedBeforeAnAgreedStart(t *testing.T) {
 		stop := make(chan struct{})
 		time.AfterFunc(time.Second, func() { close(stop) })
 		out := Driver{Sender: s, Now: s.now}.Run(t.Context(), stop, Plan{
-			Requests: make([]workload.Request, 2), Schedule: slices.Values(make([]time.Duration, 2)), Zero: int64(time.Minute),
+			Requests: workload.Listed(make([]workload.Request, 2)), Schedule: slices.Values(make([]time.Duration, 2)), Zero: int64(time.Minute),
 		})
 		if len(out.Records) != 0 || !out.Stopped {
 			t.Errorf("%d records, stopped %v", len(out.Records), out.Stopped)

@@ -28,8 +28,11 @@ func (p *Progress) begin(r *run) {
 func (p *Progress) Follow(snapshot func() trace.Snapshot) { p.remote.Store(&snapshot) }
 
 // Snapshot returns the progress of the run. It may be called at any time, from any
-// goroutine; its instant is Never before the run begins.
+// goroutine; its instant is Never before the run begins, and for a nil Progress.
 func (p *Progress) Snapshot() trace.Snapshot {
+	if p == nil {
+		return trace.Snapshot{At: trace.Never}
+	}
 	if remote := p.remote.Load(); remote != nil {
 		return (*remote)()
 	}

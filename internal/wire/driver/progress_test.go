@@ -41,7 +41,7 @@ func TestSnapshotsOfARun(t *testing.T) {
 		return f
 	}
 	p := Plan{
-		Requests: requests(3), Schedule: arrival.New(arrival.Regular(), arrival.Constant(2)),
+		Requests: workload.Listed(requests(3)), Schedule: arrival.New(arrival.Regular(), arrival.Constant(2)),
 		Probe: &Probe{Request: workload.Request{Text: "p"}, Rate: 0.1},
 	}
 	var tokens atomic.Int64

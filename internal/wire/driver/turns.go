@@ -3,6 +3,7 @@ package driver
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 	"sync"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 // turns are the waiting requests of conversations: waiting for an answer, or for
 // the end of the pause after it.
 type turns struct {
-	followers map[int][]int // by the request they wait for
+	followers followers
 	hold      bool          // the goroutine of an answer sends its followers: the dispatcher gets none
 	changed   chan struct{} // has an element when ready or awaited changed
 
@@ -25,20 +26,49 @@ type turns struct {
 
 // newTurns finds the followers of each request. One that waits for itself or a
 // later one would wait forever, and a place can be held for only one.
-func newTurns(requests []workload.Request, hold bool) *turns {
-	t := &turns{followers: map[int][]int{}, hold: hold, changed: make(chan struct{}, 1)}
-	for i, req := range requests {
-		if req.After > i {
+func newTurns(requests workload.List, hold bool) *turns {
+	t := &turns{hold: hold, changed: make(chan struct{}, 1)}
+	if !requests.Chained {
+		return t
+	}
+	f := followers{make([]int32, requests.N), make([]int32, requests.N)}
+	for i := requests.N - 1; i >= 0; i-- {
+		after := requests.Brief(i).After
+		switch {
+		case after > i:
 			panic("driver: a request waits for itself or a later one")
+		case after == 0:
+			continue
+		case hold && f.first[after-1] != 0:
+			panic("driver: two requests of a conversation that holds its place wait for the same one")
 		}
-		if req.After > 0 {
-			t.followers[req.After-1] = append(t.followers[req.After-1], i)
-			if hold && len(t.followers[req.After-1]) > 1 {
-				panic("driver: two requests of a conversation that holds its place wait for the same one")
-			}
+		f.next[i], f.first[after-1] = f.first[after-1], int32(i)
+	}
+	t.followers = f
+	return t
+}
+
+// followers are the requests that wait for others: the first of each request, and the next that waits for the same one;
+// 0: there is none. The slices are empty where no request waits.
+type followers struct{ first, next []int32 }
+
+// of yields those that wait for request i, in order.
+func (f followers) of(i int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if f.first == nil {
+			return
+		}
+		for k := f.first[i]; k != 0 && yield(int(k)); k = f.next[k] {
 		}
 	}
-	return t
+}
+
+// count is how many wait for request i.
+func (f followers) count(i int) (n int) {
+	for range f.of(i) {
+		n++
+	}
+	return n
 }
 
 // first returns the ready request that is due first; awaited tells whether answers will
@@ -52,7 +82,7 @@ func (t *turns) first() (e encoded, ok, awaited bool) {
 
 // take removes e, if it belongs to a conversation, and awaits its followers.
 func (t *turns) take(e encoded) {
-	if len(t.followers) == 0 || t.hold {
+	if t.followers.first == nil || t.hold {
 		return
 	}
 	t.mu.Lock()
@@ -60,12 +90,12 @@ func (t *turns) take(e encoded) {
 	if e.req.After != 0 { // it may no longer be first: another may have become ready since
 		t.ready.Remove(e.index)
 	}
-	t.awaited += len(t.followers[e.index])
+	t.awaited += t.followers.count(e.index)
 }
 
 // add makes the followers of a request ready.
 func (t *turns) add(index int, followers []encoded) {
-	n := len(t.followers[index])
+	n := t.followers.count(index)
 	if n == 0 || t.hold {
 		return
 	}
@@ -84,7 +114,7 @@ func (t *turns) add(index int, followers []encoded) {
 // follow encodes the requests that waited for the answer in rec, and then drops its text unless the
 // run stores texts.
 func (r *run) follow(before encoded, rec *trace.Record) []encoded {
-	if !before.req.Followed && len(r.turns.followers[before.index]) == 0 {
+	if !before.req.Followed && r.turns.followers.count(before.index) == 0 {
 		return nil // its text, if it has one, is there since the run keeps texts
 	}
 	answer := rec.Text
@@ -92,11 +122,11 @@ func (r *run) follow(before encoded, rec *trace.Record) []encoded {
 		answer = ""
 	}
 	var out []encoded
-	for _, i := range r.turns.followers[before.index] {
-		req := r.plan.Requests[i]
+	for i := range r.turns.followers.of(before.index) {
+		req := *r.plan.Requests.At(i)
 		var e encoded
 		if err := Remember(&req, before.req, answer); err != nil {
-			e = encoded{index: i, req: &req, err: err}
+			e = encoded{index: i, req: &req, err: err, made: trace.Never}
 		} else {
 			e = r.encode(i, &req)
 		}

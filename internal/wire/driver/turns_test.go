@@ -73,7 +73,7 @@ func second() *fake { return newFake(always(time.Second)) }
 
 func TestATurnIsDueWhenItsAnswerAndItsPauseAreOver(t *testing.T) {
 	p := Plan{
-		Requests: slices.Concat(talk("a", 0, 3, 2*time.Second), talk("b", 3, 2, 500*time.Millisecond)),
+		Requests: workload.Listed(slices.Concat(talk("a", 0, 3, 2*time.Second), talk("b", 3, 2, 500*time.Millisecond))),
 		Schedule: arrival.New(arrival.Regular(), arrival.Constant(10)),
 	}
 	converse(t, p, second, nil, func(t *testing.T, _ *fake, o Outcome) {
@@ -98,10 +98,10 @@ func TestATurnIsDueWhenItsAnswerAndItsPauseAreOver(t *testing.T) {
 
 func TestATurnRemembersWhatWasSaid(t *testing.T) {
 	for _, spooled := range []bool{false, true} {
-		p := Plan{Requests: talk("a", 0, 3, 0), Schedule: arrival.Burst()}
+		p := Plan{Requests: workload.Listed(talk("a", 0, 3, 0)), Schedule: arrival.Burst()}
 		spool := workload.NewSpool(new(file), 0)
-		for i := range p.Requests {
-			if spooled && (spool.Spill(&p.Requests[i]) != nil || p.Requests[i].Later == nil) {
+		for _, r := range p.Requests.All() {
+			if spooled && (spool.Spill(r) != nil || r.Later == nil) {
 				t.Fatal("not spooled")
 			}
 		}
@@ -129,7 +129,7 @@ func TestTextRemembersText(t *testing.T) {
 	requests := talk("a", 0, 2, 0)
 	requests[0].Messages, requests[0].Text = nil, "Once "
 	requests[1].Messages, requests[1].Text = nil, " and then"
-	converse(t, Plan{Requests: requests, Schedule: arrival.Burst(), KeepText: true}, second, nil,
+	converse(t, Plan{Requests: workload.Listed(requests), Schedule: arrival.Burst(), KeepText: true}, second, nil,
 		func(t *testing.T, f *fake, o Outcome) {
 			if got, want := f.seen[1], "Once re:a0 and thena1"; got != want {
 				t.Errorf("got %q, want %q", got, want)
@@ -151,7 +151,7 @@ func TestAConversationGoesOnAfterATurnThatFailed(t *testing.T) {
 		}
 		return f
 	}
-	converse(t, Plan{Requests: talk("a", 0, 2, 0), Schedule: arrival.Burst()}, failing, nil,
+	converse(t, Plan{Requests: workload.Listed(talk("a", 0, 2, 0)), Schedule: arrival.Burst()}, failing, nil,
 		func(t *testing.T, f *fake, _ Outcome) {
 			if len(f.seen) != 2 || !strings.Contains(f.seen[1], `{"role":"assistant","content":""}`) {
 				t.Errorf("saw %q", f.seen)
@@ -163,7 +163,7 @@ func TestAConversationGoesOnAfterATurnThatFailed(t *testing.T) {
 // conversation in during its pause; one that holds its place does not.
 func TestHoldKeepsThePlaceOfAConversation(t *testing.T) {
 	requests := slices.Concat(talk("a", 0, 2, time.Second), talk("b", 2, 1, 0))
-	p := Plan{Requests: requests, Schedule: arrival.Burst(), Concurrency: 1}
+	p := Plan{Requests: workload.Listed(requests), Schedule: arrival.Burst(), Concurrency: 1}
 	order := func(f *fake) string {
 		var ids []string
 		for _, s := range f.seen {
@@ -189,7 +189,7 @@ func TestHoldKeepsThePlaceOfAConversation(t *testing.T) {
 
 func TestStoppingEndsConversations(t *testing.T) {
 	for _, hold := range []bool{false, true} {
-		p := Plan{Requests: talk("a", 0, 3, 10*time.Second), Schedule: arrival.Burst(), Concurrency: 1, Hold: hold}
+		p := Plan{Requests: workload.Listed(talk("a", 0, 3, 10*time.Second)), Schedule: arrival.Burst(), Concurrency: 1, Hold: hold}
 		stopLater := func(t *testing.T, _ *Driver) (context.Context, chan struct{}) {
 			stop := make(chan struct{})
 			go func() { time.Sleep(5 * time.Second); close(stop) }()
@@ -209,14 +209,14 @@ func TestATurnCannotWaitForALaterOne(t *testing.T) {
 			t.Error("accepted")
 		}
 	}()
-	newTurns([]workload.Request{{Turn: workload.Turn{After: 1}}}, false)
+	newTurns(workload.Listed([]workload.Request{{Turn: workload.Turn{After: 1}}}), false)
 }
 
 // After first returns a request, an answer may arrive that makes another one due
 // earlier.
 func TestATurnIsTakenThoughAnotherCameBeforeIt(t *testing.T) {
 	requests := slices.Concat(talk("a", 0, 2, 0), talk("b", 2, 2, 0))
-	ts := newTurns(requests, false)
+	ts := newTurns(workload.Listed(requests), false)
 	turn := func(i int, due trace.Instant) encoded { return encoded{index: i, req: &requests[i], due: due} }
 	ts.take(turn(0, 0))
 	ts.take(turn(2, 0))

@@ -1,18 +1,18 @@
-package cli
+package flags
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
-	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// commandsMeant are names that people try, in the words of other programs, by the line of Pitot's that does it.
-var commandsMeant = map[string]string{
+// CommandsMeant are names that people try, in the words of other programs, by the line of Pitot's that does it.
+var CommandsMeant = map[string]string{
 	"pitot bench --url http://HOST:PORT":       "run benchmark bench_serving perf load loadtest test measure start attack stress guidellm genai-perf llmperf",
 	"pitot runs list":                          "list ls history results",
 	"pitot runs show RUN":                      "show get describe inspect view cat",
@@ -44,8 +44,8 @@ var commandsMeant = map[string]string{
 	"pitot doctor":                             "health selftest",
 }
 
-// flagsMeant are flags of vLLM's, SGLang's and GuideLLM's clients, and of others, by Pitot's.
-var flagsMeant = map[string]string{
+// FlagsMeant are flags of vLLM's, SGLang's and GuideLLM's clients, and of others, by Pitot's.
+var FlagsMeant = map[string]string{
 	"workload":    "dataset-name dataset data-type",
 	"data":        "dataset-path input-file data-file",
 	"input-len":   "random-input-len random-input isl prompt-tokens prompt-len input-tokens synthetic-input-tokens-mean input-length prompt-length",
@@ -69,31 +69,51 @@ func meant(table map[string]string, word string) string {
 	return ""
 }
 
-// withMeant is the error of a parser, in words that name what was probably meant.
-func withMeant(root *kong.Node, args []string, err error) error {
+// WithMeant is the error of a parser, in words that name what was probably meant.
+func WithMeant(root *kong.Node, args []string, err error) error {
 	text := fmt.Sprint(err)
 	word, unexpected := strings.CutPrefix(text, "unexpected argument ")
 	flag, unknown := strings.CutPrefix(text, "unknown flag --")
 	word, flag = before(word), before(flag)
-	node, line := flags.Command(root, args[0]), meant(commandsMeant, strings.ToLower(word))
+	node, line := Command(root, args[0]), meant(CommandsMeant, strings.ToLower(word))
+	if unexpected && word == args[0] && len(args) > 1 {
+		line = cmp.Or(ofGroup(root, word, strings.ToLower(args[1])), line)
+	}
 	switch {
 	case unexpected && line != "" && (word == args[0] || len(args) > 1 && word == args[1] && strings.HasPrefix(line, "pitot "+args[0]+" ")):
 		return fmt.Errorf("there is no command %s; write %s", word, line)
 	case unexpected && isURL(word) && word == args[0]:
 		return fmt.Errorf("there is no command %s; write pitot bench --url %[1]s", word)
-	case unexpected && isURL(word) && node != nil && flags.FlagOf(node, "--url") != nil:
+	case unexpected && isURL(word) && node != nil && FlagOf(node, "--url") != nil:
 		return fmt.Errorf("unexpected argument %s; write --url %[1]s", word)
 	case unexpected && word == args[0] && plan.Nearest(word, []string{"help"}) != "":
 		return fmt.Errorf("%w, did you mean \"help\"?", err) // which the parser does not know
-	case unknown && node == nil && flags.FlagOf(flags.Command(root, "bench"), "--"+flag) != nil:
+	case unknown && node == nil && FlagOf(Command(root, "bench"), "--"+flag) != nil:
 		return fmt.Errorf("unknown flag --%s; the command comes first: pitot bench --%[1]s", flag)
 	case unknown && node != nil:
-		name := meant(flagsMeant, flag)
-		if name != "" && flags.FlagOf(node, "--"+strings.TrimPrefix(name, "no-")) != nil {
+		name := meant(FlagsMeant, flag)
+		if name != "" && FlagOf(node, "--"+strings.TrimPrefix(name, "no-")) != nil {
 			return fmt.Errorf("unknown flag --%s; write --%s", flag, name)
 		}
 	}
 	return err
+}
+
+// ofGroup is the line of a command that was written with the singular or the plural of its group, as in run list;
+// empty: there is none.
+func ofGroup(root *kong.Node, group, command string) string {
+	for _, node := range root.Children {
+		if node.Name != group+"s" && node.Name+"s" != group {
+			continue
+		}
+		if slices.ContainsFunc(node.Children, func(c *kong.Node) bool { return c.Name == command }) {
+			return "pitot " + node.Name + " " + command
+		}
+		if line := meant(CommandsMeant, command); strings.HasPrefix(line, "pitot "+node.Name+" ") {
+			return line
+		}
+	}
+	return ""
 }
 
 func before(text string) string {
