@@ -92,9 +92,6 @@ func (c Cmd) serving(sess *session.Session) (_ *serving, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Store != "" && !c.Beside && !c.Write && !files.Exists(file) {
-		return nil, session.Usagef("--store %s: no such file", c.Store)
-	}
 	s := &serving{listen: c.Listen, tls: c.TLS, fresh: !files.Exists(file)}
 	runs, err := c.open(sess)
 	if err != nil {

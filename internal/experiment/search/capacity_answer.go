@@ -177,8 +177,12 @@ func (a describer) answer() []plan.Message {
 	case a.Load == 0:
 		return []plan.Message{plan.Msg("capacity.unknown", "known", a.bounds())}
 	case a.End == Found:
+		found := plan.Code("capacity.found")
+		if a.aboveMet() {
+			found = "capacity.found-above"
+		}
 		return []plan.Message{
-			plan.Msg("capacity.found", "load", load, "passes", passes, "fails", fails),
+			plan.Msg(found, "load", load, "precision", a.Result.Precision, "passes", passes, "fails", fails),
 			plan.Msg("capacity.binds", "binding", binding, "precision", a.Result.Precision, "basis", basis),
 		}
 	}

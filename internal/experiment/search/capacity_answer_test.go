@@ -53,7 +53,7 @@ func TestAnswersSayWhatIsKnown(t *testing.T) {
 		{Result{End: OutOfTime, Load: 4, Passes: 3, Fails: 5, Precision: 0.3, Below: missed}, "capacity.approximate capacity.out-of-time capacity.below-missed"},
 		{Result{End: Client, Passes: 3, Legs: []MeasuredLeg{light, spoilt}}, "capacity.client report.remedy capacity.so-far"},
 		{Result{End: Client, Legs: []MeasuredLeg{spoilt}}, "capacity.client report.remedy"},
-		{Result{End: Found, Load: 4, Passes: 3, Fails: 5, Precision: 0.04, Above: side}, "capacity.found capacity.binds capacity.clusters"},
+		{Result{End: Found, Load: 4, Passes: 3, Fails: 5, Precision: 0.04, Above: side}, "capacity.found-above capacity.binds capacity.clusters"},
 		{Result{End: Found, Load: 4, Passes: 3, Fails: 5, Above: Side{Legs: 1, Attained: []float64{0.5}, Reason: queueGrew}}, "capacity.found capacity.binds capacity.other-reason"},
 		{Result{End: Nothing, Legs: []MeasuredLeg{light}}, "capacity.nothing"},
 	} {

@@ -55,6 +55,10 @@ const (
 	longMost     = 10 * time.Minute
 	longShare    = 0.5 // of an error, that long runs may leave open
 	longFine     = 6   // and the part of the precision asked for that does not matter
+
+	// twinOff is the error of a twin that neither its replays nor its long runs show, in the logarithm of the capacity: a
+	// hundred searches with a calibrated profile were off by that (docs/capacity.md).
+	twinOff = 0.014
 )
 
 // replay replays legs that were not yet.
@@ -126,7 +130,8 @@ func (m *match) estimate(legs []MeasuredLeg, objective int, goal, about float64)
 		return none
 	}
 	change := math.Abs(up-down) / 0.06
-	return estimate{log: c, sd: math.Hypot(sd*change, noise*change), df: df, twin: true, long: noise * change, slower: u}
+	known := math.Hypot(sd, noise) * change
+	return estimate{log: c, sd: math.Hypot(known, twinOff), df: df, twin: true, long: noise * change, slower: u}
 }
 
 // noise is the uncertainty of the long runs, as an error of u: by the scatter of their blocks, each of which has

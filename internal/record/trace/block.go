@@ -140,7 +140,9 @@ func (c *coder) heads(all []*Record, counts []int) error {
 		}
 		seldom(c, n, func(i int) *int64 { return &bits[i] })
 		for i := range bits {
-			*at(all[i]) = math.Float64frombits(uint64(bits[i]))
+			if c.reading { // others read records that are written
+				*at(all[i]) = math.Float64frombits(uint64(bits[i]))
+			}
 		}
 	}
 	texts(c, n, func(i int) *Class { return &all[i].Class })
@@ -215,7 +217,9 @@ func (c *coder) times(all []*Record, before func(i int) *Record) {
 	seldom(c, n, func(i int) *int { return &resent[i] })
 	seldom(c, n, func(i int) *Instant { return &all[i].FirstSent })
 	for i, r := range all {
-		r.Resent = resent[i] != 0
+		if c.reading {
+			r.Resent = resent[i] != 0
+		}
 	}
 }
 
