@@ -46,7 +46,7 @@ if wants archives; then
 		tar -C dist --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -cf - "$name" | gzip -n >"dist/$name.tar.gz"
 		rm -r "dist/$name"
 	done
-	"$(tool cyclonedx-gomod github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod v1.10.0)" app -json -licenses -noserial -main cmd/pitot -output "dist/pitot-$version.cdx.json" . 2>/dev/null
+	"$(tool cyclonedx-gomod github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod v1.10.0)" app -json -licenses -noserial -main cmd/pitot -output "dist/pitot-$version.cdx.json" .
 	sed "s/@VERSION@/$version/g" packaging/install.sh >dist/install.sh
 	sed "s/@VERSION@/$version/g" packaging/pitot.rb | while IFS= read -r line; do # the formula has the sum of each archive
 		if [[ $line =~ @SHA256\ ([a-z0-9-]+)@ ]]; then
