@@ -6,6 +6,7 @@ set -euo pipefail
 version=$1 build=$2 out=$3
 crane=${CRANE:-crane}
 work=$(mktemp -d)
+mkdir "$work/blobs"
 trap 'kill $registry 2>/dev/null; rm -rf "$work"' EXIT
 
 $crane registry serve --address 127.0.0.1:0 --disk "$work/blobs" >"$work/log" 2>&1 &
@@ -23,6 +24,8 @@ for file in /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt 
 done
 [[ $certificates ]] || { echo "image.sh: this machine has no file of certificates" >&2; exit 1; }
 
+quiet() { $crane "$@" >"$work/said" 2>&1 || { cat "$work/said" >&2; exit 1; }; }
+
 manifests=()
 for arch in amd64 arm64; do
 	root=$work/$arch
@@ -32,12 +35,12 @@ for arch in amd64 arm64; do
 	cp LICENSE "$build/linux-$arch/LICENSES.txt" "$root/"
 	chmod 1777 "$root/tmp" "$root/data"
 	tar -C "$root" --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -cf "$work/$arch.tar" .
-	$crane append --insecure --oci-empty-base -f "$work/$arch.tar" -t "$repository:$arch" >/dev/null
-	$crane mutate --insecure "$repository:$arch" --set-platform "linux/$arch" --entrypoint /usr/bin/pitot --workdir /data \
+	quiet append --insecure --oci-empty-base -f "$work/$arch.tar" -t "$repository:$arch"
+	quiet mutate --insecure "$repository:$arch" --set-platform "linux/$arch" --entrypoint /usr/bin/pitot --workdir /data \
 		--user 65532:65532 --env HOME=/data --label "org.opencontainers.image.version=$version" \
-		--label org.opencontainers.image.licenses=Apache-2.0 -t "$repository:$arch" >/dev/null
+		--label org.opencontainers.image.licenses=Apache-2.0 -t "$repository:$arch"
 	manifests+=(-m "$repository:$arch")
 done
-$crane index append --insecure "${manifests[@]}" -t "$repository:$version" >/dev/null
-$crane pull --insecure --format=oci "$repository:$version" "$work/layout"
+quiet index append --insecure "${manifests[@]}" -t "$repository:all"
+quiet pull --insecure --format=oci "$repository:all" "$work/layout"
 tar -C "$work/layout" --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -cf "$out" .

