@@ -161,7 +161,7 @@ var printers = map[string][]string{
 	"profiles show":     {"profiles show bad.yaml", "profiles show EVIL"},
 	"profiles list":     {"profiles list"}, "profiles check": {"profiles check EVIL"}, "profiles fit": {"profiles fit EVIL"},
 	"watch":  {"watch URL --for 2s", "watch URL --for 2s -f json", "watch EVIL", "watch URL --collect EVIL", "watch --collect host@EVIL", "watch URL --collect http://EVIL/x --for 2s", "watch URL/EVIL --for 2s"},
-	"doctor": nil, "version": {"version"}, "completion": {"completion zsh", "completion EVIL"}, "complete": {"complete runs show EVIL", "complete plan EVIL"}, "keep-log": {"keep-log EVIL"},
+	"doctor": nil, "version": {"version"}, "completion": {"completion zsh", "completion EVIL"}, "complete": {"complete runs show EVIL", "complete plan EVIL"}, "keep-log": {"keep-log EVIL"}, "man": nil,
 }
 
 // Whatever names, messages, answers and files have in them: what a terminal gets of any
