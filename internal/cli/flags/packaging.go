@@ -1,15 +1,47 @@
 package flags
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/pitot-bench/pitot/internal/session"
+	"github.com/pitot-bench/pitot/internal/show/web"
 )
+
+// VersionCmd is `pitot version`.
+type VersionCmd struct {
+	JSON bool `help:"Print JSON: version, commit, Go, system, and whether the page is in the binary."`
+}
+
+// Run prints the version.
+func (c VersionCmd) Run(sess *session.Session) error {
+	if !c.JSON {
+		_, err := fmt.Fprintln(sess.Stdout, "pitot", sess.Version)
+		return err
+	}
+	build := map[string]any{"version": sess.Version, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH, "page": web.Built()}
+	info, known := debug.ReadBuildInfo()
+	for i := 0; known && i < len(info.Settings); i++ {
+		switch x := info.Settings[i]; x.Key {
+		case "vcs.revision":
+			build["commit"] = x.Value
+		case "vcs.time":
+			build["committed"] = x.Value
+		case "vcs.modified":
+			build["modified"] = x.Value == "true"
+		}
+	}
+	e := json.NewEncoder(sess.Stdout)
+	e.SetIndent("", "  ")
+	return e.Encode(build)
+}
 
 // ManCmd is `pitot man`, for packages.
 type ManCmd struct {
