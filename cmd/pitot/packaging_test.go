@@ -96,47 +96,8 @@ func TestWheel(t *testing.T) {
 		t.Error(err)
 	}
 
-	z, err := zip.NewReader(bytes.NewReader(first), int64(len(first)))
-	if err != nil {
-		t.Fatal(err)
-	}
 	root := filepath.Join(dir, "site")
-	record, files := "", 0
-	for _, f := range z.File {
-		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.HasSuffix(f.Name, "/RECORD") {
-			record = string(data)
-		}
-		name := filepath.Join(root, filepath.Clean("/"+f.Name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, data, f.Mode().Perm()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for line := range strings.Lines(record) {
-		fields := strings.Split(strings.TrimSpace(line), ",")
-		if len(fields) != 3 || fields[1] == "" {
-			continue // its own line
-		}
-		data, err := os.ReadFile(filepath.Join(root, filepath.Clean("/"+fields[0])))
-		sum := sha256.Sum256(data)
-		if err != nil || "sha256="+base64.RawURLEncoding.EncodeToString(sum[:]) != fields[1] || fmt.Sprint(len(data)) != fields[2] {
-			t.Errorf("%s: %v, %d bytes", line, err, len(data))
-		}
-		files++
-	}
-	if files != len(z.File)-1 {
-		t.Errorf("RECORD lists %d of %d files", files, len(z.File)-1)
-	}
+	unpack(t, first, root)
 
 	cmd := exec.Command("python3", "-c", `
 from pitot_bench import PitotError, compare, pitot, program, run, runs
@@ -164,6 +125,49 @@ assert program().endswith("/scripts/pitot"), program()
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+root, "PYTHONDONTWRITEBYTECODE=1", "PITOT="+program[0])
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// unpack unpacks a wheel, and holds its files against its RECORD.
+func unpack(t *testing.T, wheel []byte, root string) {
+	t.Helper()
+	z, err := zip.NewReader(bytes.NewReader(wheel), int64(len(wheel)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, sums := "", map[string]string{}
+	for _, f := range z.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(f.Name, "/RECORD") {
+			record = string(data)
+			continue
+		}
+		sum := sha256.Sum256(data)
+		sums[f.Name] = fmt.Sprintf("sha256=%s,%d", base64.RawURLEncoding.EncodeToString(sum[:]), len(data))
+		name := filepath.Join(root, filepath.Clean("/"+f.Name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, data, f.Mode().Perm()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for line := range strings.Lines(record) {
+		name, sum, _ := strings.Cut(strings.TrimSpace(line), ",")
+		if sum != "," && sums[name] != sum { // its own line has none
+			t.Errorf("RECORD has %s, the file %s", line, sums[name])
+		}
+		delete(sums, name)
+	}
+	if len(sums) > 0 {
+		t.Errorf("RECORD does not list %v", sums)
 	}
 }
 
