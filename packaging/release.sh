@@ -36,6 +36,7 @@ mkdir -p $share/man $share/completion
 "$here" man $share/man
 for shell in bash zsh fish; do "$here" completion $shell >"$share/completion/pitot.$shell"; done
 gzip -n9 $share/man/*
+find dist/build -exec touch -d "@$SOURCE_DATE_EPOCH" {} +
 
 if wants archives; then
 	for platform in $platforms; do
@@ -47,6 +48,7 @@ if wants archives; then
 		rm -r "dist/$name"
 	done
 	"$(tool cyclonedx-gomod github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod v1.10.0)" app -json -licenses -noserial -main cmd/pitot -output "dist/pitot-$version.cdx.json" .
+	sed -i "s/\"timestamp\": \"[^\"]*\"/\"timestamp\": \"$(date -u -d "@$SOURCE_DATE_EPOCH" +%FT%TZ)\"/" "dist/pitot-$version.cdx.json"
 	sed "s/@VERSION@/$version/g" packaging/install.sh >dist/install.sh
 	sed "s/@VERSION@/$version/g" packaging/pitot.rb | while IFS= read -r line; do # the formula has the sum of each archive
 		if [[ $line =~ @SHA256\ ([a-z0-9-]+)@ ]]; then
