@@ -134,7 +134,7 @@ func (c *Cmd) settings() (s search.Settings, err error) {
 func (c Cmd) Run(sess *session.Session, k *kong.Context) error {
 	c.load(k)
 	s, err := c.settings()
-	if c.SLO == "" { // of which there may be others
+	if c.SLO == "" {
 		if _, load := c.newLegs(sess, s); load != nil {
 			return load
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// A picture collects the legs of a search as points of a curve.
+// A picture collects the legs of a search; each is a point of a curve.
 type picture struct {
 	points []curve.Point
 	seen   []curve.Observation

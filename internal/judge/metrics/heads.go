@@ -112,8 +112,8 @@ func (h *head) set(v *[headValues]int64) {
 	h.begun, h.firstLo, h.lastLo, h.behind = h.first+at(6), h.first+at(7), h.last+at(8), at(9)+h.sent-h.due
 }
 
-// heads are those of the records of a run, in order. Blocks of them are packed: of each value there is the least of the
-// block and, in as few bytes as all of the block fit into, what is added to it. The last ones are as they are.
+// heads are those of the records of a run, in order. Full blocks are packed: the least value of each
+// field, and the differences from it in as few bytes as the largest needs. The heads after the last full block are not packed.
 type heads struct {
 	packed      []headBlock
 	recent      []head

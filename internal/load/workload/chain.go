@@ -11,8 +11,8 @@ import (
 )
 
 // A chain makes the requests of a draw, each of which draws from where the one before it left the generator. Going
-// forward it makes every request once. To go back it starts from a mark before the request, of which there is one for
-// every stride requests:
+// forward it makes every request once. For an earlier request it starts again from the nearest mark before it; there is a
+// mark every stride requests:
 //
 //	marks   |           |           |
 //	        0 1 2 3 ... 16 ... 21   32 ...

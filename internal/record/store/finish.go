@@ -22,14 +22,16 @@ func (w *Writer) Finish(run trace.Run) error {
 	w.end()
 	w.done.Wait()
 	first := w.rescued == ""
+	w.unsaved = nil
 	err := w.save(run, brief)
-	if w.unsaved = err; err == nil {
+	if err == nil {
 		return w.drop()
 	}
 	out := w.rescue(run, err) // before a longer wait, which may be interrupted
 	if first && code(err) == codeBusy && w.save(run, patient) == nil {
 		return w.drop()
 	}
+	w.unsaved = out
 	return out
 }
 
