@@ -60,10 +60,10 @@ func (r *reader) markQuoted(part trace.Part, raw []byte) {
 // Half of a character is U+FFFD.
 func unescape(b []byte) (char rune, size int) {
 	size = escapeLen(b)
-	switch {
-	case size == 0:
+	switch size {
+	case 0:
 		return utf8.RuneError, len(b) // not in JSON
-	case size == 2:
+	case 2:
 		if i := strings.IndexByte("bfnrt", b[1]); i >= 0 {
 			return rune("\b\f\n\r\t"[i]), size
 		}

@@ -38,110 +38,131 @@ func quote(s string) string {
 	return string(b)
 }
 
+const said, thought = "The \"Pitot\" tube\n\tmeasures né 空速 \U0001F6E9 <b>", "hm, a\\b"
+
+var visible = fragment{trace.VisiblePart, said}
+
+// inASCII is a text in JSON with all else escaped.
+func inASCII(s string) string {
+	out := fmt.Sprintf("%+q", s)
+	for _, r := range s {
+		if r > 0xFFFF {
+			hi, lo := (r-0x10000)>>10+0xD800, (r-0x10000)&0x3FF+0xDC00
+			out = strings.ReplaceAll(out, fmt.Sprintf(`\U%08x`, r), fmt.Sprintf(`\u%04X\u%04x`, hi, lo))
+		}
+	}
+	return out
+}
+
+// cut makes events of a text, so many characters at a time.
+func cut(s string, n int, event func(part, soFar string) string) (events []string) {
+	all := []rune(s)
+	for i := 0; i < len(all); i += n {
+		end := min(i+n, len(all))
+		events = append(events, event(string(all[i:end]), string(all[:end])))
+	}
+	return events
+}
+
+// A wording is how a protocol words an answer, in a stream and in one.
+type wording struct {
+	p      Protocol
+	events []string
+	whole  string
+	parts  []fragment
+}
+
+// wordings are those of some answers, with texts that are quoted in some way, so many characters at a time.
+func wordings(quoted func(string) string, n int) []wording {
+	whole := quoted(said)
+	return []wording{
+		{
+			p:      Completions,
+			events: cut(said, n, func(s, _ string) string { return `{"choices":[{"text":` + quoted(s) + `}]}` }),
+			whole:  `{"choices":[{"text":` + whole + `,"finish_reason":"stop"}]}`, parts: []fragment{visible},
+		},
+		{
+			p: Chat,
+			events: append(
+				cut(thought, n, func(s, _ string) string {
+					return `{"choices":[{"delta":{"content":"","reasoning_content":` + quoted(s) + `}}]}`
+				}),
+				cut(said, n, func(s, _ string) string { return `{"choices":[{"delta":{"content":` + quoted(s) + `}}]}` })...),
+			whole: `{"choices":[{"message":{"content":` + whole + `,"reasoning_content":` + quoted(thought) + `},"finish_reason":"stop"}]}`,
+			parts: []fragment{{trace.ReasoningPart, thought}, visible},
+		},
+		{
+			p: Chat,
+			events: append([]string{`{"choices":[{"delta":{"tool_calls":[{"id":"a","function":{"name":"f","arguments":""}}]}}]}`},
+				cut(said, n, func(s, _ string) string {
+					return `{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":` + quoted(s) + `}}]}}]}`
+				})...),
+			whole: `{"choices":[{"message":{"tool_calls":[{"id":"b","function":{"name":"f","arguments":` + whole + `}}]},"finish_reason":"stop"}]}`,
+			parts: []fragment{{trace.ToolNamePart, "f"}, {trace.ToolInputPart, said}},
+		},
+		{
+			p:      Generate,
+			events: cut(said, n, func(_, s string) string { return `{"text":` + quoted(s) + `,"meta_info":{"completion_tokens":1}}` }),
+			whole:  `{"text":` + whole + `,"meta_info":{"finish_reason":{"type":"stop"}}}`, parts: []fragment{visible},
+		},
+		{
+			p:      TRT,
+			events: cut(said, n, func(s, _ string) string { return `{"text_output":` + quoted(s) + `}` }),
+			whole:  `{"text_output":` + whole + `}`, parts: []fragment{visible},
+		},
+	}
+}
+
+// otherWordings are those of further protocols.
+func otherWordings(quoted func(string) string, n int) []wording {
+	whole := quoted(said)
+	return []wording{
+		{
+			p: TGI,
+			events: append(cut(said, n, func(s, _ string) string { return `{"token":{"text":` + quoted(s) + `}}` }),
+				`{"token":{"text":"</s>","special":true},"generated_text":`+whole+`}`),
+			whole: `[{"generated_text":` + whole + `}]`, parts: []fragment{visible},
+		},
+		{
+			p: Messages,
+			events: append(append(
+				cut(thought, n, func(s, _ string) string {
+					return `{"type":"content_block_delta","delta":{"type":"thinking_delta","thinking":` + quoted(s) + `}}`
+				}),
+				cut(said, n, func(s, _ string) string {
+					return `{"type":"content_block_delta","delta":{"type":"text_delta","text":` + quoted(s) + `}}`
+				})...),
+				`{"type":"content_block_start","content_block":{"type":"tool_use","id":"a","name":"f","input":{}}}`,
+				`{"type":"content_block_delta","delta":{"type":"input_json_delta","partial_json":"{\"a\":1}"}}`,
+				`{"type":"message_stop"}`),
+			whole: `{"content":[{"type":"thinking","thinking":` + quoted(thought) + `},{"type":"text","text":` + whole +
+				`},{"type":"tool_use","id":"b","name":"f","input":{"a":1}}],"stop_reason":"end_turn"}`,
+			parts: []fragment{{trace.ReasoningPart, thought}, visible, {trace.ToolNamePart, "f"}, {trace.ToolInputPart, `{"a":1}`}},
+		},
+		{
+			p: Responses,
+			events: append(
+				cut(said, n, func(s, _ string) string { return `{"type":"response.output_text.delta","delta":` + quoted(s) + `}` }),
+				`{"type":"response.output_item.added","item":{"type":"function_call","name":"f"}}`,
+				`{"type":"response.function_call_arguments.delta","delta":"{}"}`,
+				`{"type":"response.completed","response":{"status":"completed","output":[{"type":"message","content":[{"text":"again"}]}]}}`),
+			whole: `{"status":"completed","output":[{"type":"message","content":[{"text":` + whole +
+				`}]},{"type":"function_call","name":"f","arguments":"{}"}]}`,
+			parts: []fragment{visible, {trace.ToolNamePart, "f"}, {trace.ToolInputPart, "{}"}},
+		},
+		{
+			p:      Transcription,
+			events: append(cut(said, n, func(s, _ string) string { return `{"type":"transcript.text.delta","delta":` + quoted(s) + `}` }), `{"type":"transcript.text.done"}`),
+			whole:  `{"text":` + whole + `}`, parts: []fragment{visible},
+		},
+	}
+}
+
 // The same answer in every protocol, in pieces of any size and in one, escaped or not, has the same marks.
 func TestMarks(t *testing.T) {
-	const said, thought = "The \"Pitot\" tube\n\tmeasures né 空速 \U0001F6E9 <b>", "hm, a\\b"
-	ascii := func(s string) string { // with all else escaped
-		out := fmt.Sprintf("%+q", s)
-		for _, r := range s {
-			if r > 0xFFFF {
-				hi, lo := (r-0x10000)>>10+0xD800, (r-0x10000)&0x3FF+0xDC00
-				out = strings.ReplaceAll(out, fmt.Sprintf(`\U%08x`, r), fmt.Sprintf(`\u%04X\u%04x`, hi, lo))
-			}
-		}
-		return out
-	}
-	cut := func(s string, n int, event func(part, soFar string) string) (events []string) {
-		all := []rune(s)
-		for i := 0; i < len(all); i += n {
-			end := min(i+n, len(all))
-			events = append(events, event(string(all[i:end]), string(all[:end])))
-		}
-		return events
-	}
-	visible := fragment{trace.VisiblePart, said}
-	for _, quoted := range []func(string) string{quote, ascii} {
-		whole := quoted(said)
+	for _, quoted := range []func(string) string{quote, inASCII} {
 		for _, n := range []int{1, 3, 1000} {
-			for _, tt := range []struct {
-				p      Protocol
-				events []string
-				whole  string
-				parts  []fragment
-			}{
-				{
-					p:      Completions,
-					events: cut(said, n, func(s, _ string) string { return `{"choices":[{"text":` + quoted(s) + `}]}` }),
-					whole:  `{"choices":[{"text":` + whole + `,"finish_reason":"stop"}]}`, parts: []fragment{visible},
-				},
-				{
-					p: Chat,
-					events: append(
-						cut(thought, n, func(s, _ string) string {
-							return `{"choices":[{"delta":{"content":"","reasoning_content":` + quoted(s) + `}}]}`
-						}),
-						cut(said, n, func(s, _ string) string { return `{"choices":[{"delta":{"content":` + quoted(s) + `}}]}` })...),
-					whole: `{"choices":[{"message":{"content":` + whole + `,"reasoning_content":` + quoted(thought) + `},"finish_reason":"stop"}]}`,
-					parts: []fragment{{trace.ReasoningPart, thought}, visible},
-				},
-				{
-					p: Chat,
-					events: append([]string{`{"choices":[{"delta":{"tool_calls":[{"id":"a","function":{"name":"f","arguments":""}}]}}]}`},
-						cut(said, n, func(s, _ string) string {
-							return `{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":` + quoted(s) + `}}]}}]}`
-						})...),
-					whole: `{"choices":[{"message":{"tool_calls":[{"id":"b","function":{"name":"f","arguments":` + whole + `}}]},"finish_reason":"stop"}]}`,
-					parts: []fragment{{trace.ToolNamePart, "f"}, {trace.ToolInputPart, said}},
-				},
-				{
-					p:      Generate,
-					events: cut(said, n, func(_, s string) string { return `{"text":` + quoted(s) + `,"meta_info":{"completion_tokens":1}}` }),
-					whole:  `{"text":` + whole + `,"meta_info":{"finish_reason":{"type":"stop"}}}`, parts: []fragment{visible},
-				},
-				{
-					p:      TRT,
-					events: cut(said, n, func(s, _ string) string { return `{"text_output":` + quoted(s) + `}` }),
-					whole:  `{"text_output":` + whole + `}`, parts: []fragment{visible},
-				},
-				{
-					p: TGI,
-					events: append(cut(said, n, func(s, _ string) string { return `{"token":{"text":` + quoted(s) + `}}` }),
-						`{"token":{"text":"</s>","special":true},"generated_text":`+whole+`}`),
-					whole: `[{"generated_text":` + whole + `}]`, parts: []fragment{visible},
-				},
-				{
-					p: Messages,
-					events: append(append(
-						cut(thought, n, func(s, _ string) string {
-							return `{"type":"content_block_delta","delta":{"type":"thinking_delta","thinking":` + quoted(s) + `}}`
-						}),
-						cut(said, n, func(s, _ string) string {
-							return `{"type":"content_block_delta","delta":{"type":"text_delta","text":` + quoted(s) + `}}`
-						})...),
-						`{"type":"content_block_start","content_block":{"type":"tool_use","id":"a","name":"f","input":{}}}`,
-						`{"type":"content_block_delta","delta":{"type":"input_json_delta","partial_json":"{\"a\":1}"}}`,
-						`{"type":"message_stop"}`),
-					whole: `{"content":[{"type":"thinking","thinking":` + quoted(thought) + `},{"type":"text","text":` + whole +
-						`},{"type":"tool_use","id":"b","name":"f","input":{"a":1}}],"stop_reason":"end_turn"}`,
-					parts: []fragment{{trace.ReasoningPart, thought}, visible, {trace.ToolNamePart, "f"}, {trace.ToolInputPart, `{"a":1}`}},
-				},
-				{
-					p: Responses,
-					events: append(
-						cut(said, n, func(s, _ string) string { return `{"type":"response.output_text.delta","delta":` + quoted(s) + `}` }),
-						`{"type":"response.output_item.added","item":{"type":"function_call","name":"f"}}`,
-						`{"type":"response.function_call_arguments.delta","delta":"{}"}`,
-						`{"type":"response.completed","response":{"status":"completed","output":[{"type":"message","content":[{"text":"again"}]}]}}`),
-					whole: `{"status":"completed","output":[{"type":"message","content":[{"text":` + whole +
-						`}]},{"type":"function_call","name":"f","arguments":"{}"}]}`,
-					parts: []fragment{visible, {trace.ToolNamePart, "f"}, {trace.ToolInputPart, "{}"}},
-				},
-				{
-					p:      Transcription,
-					events: append(cut(said, n, func(s, _ string) string { return `{"type":"transcript.text.delta","delta":` + quoted(s) + `}` }), `{"type":"transcript.text.done"}`),
-					whole:  `{"text":` + whole + `}`, parts: []fragment{visible},
-				},
-			} {
+			for _, tt := range append(wordings(quoted, n), otherWordings(quoted, n)...) {
 				for _, streamed := range []bool{true, false} {
 					pieces := []string{tt.whole}
 					if streamed {
