@@ -245,7 +245,7 @@ func (d *draw) part() {
 		used[at] = true
 		d.offsets[i] = int32((at + n - int64(i)%n) % n)
 	}
-	d.step = pyrand.NewGenerator(d.random.Seed ^ 1<<33).Integers(1, 1+steps)
+	d.step = pyrand.NewGenerator(d.random.Seed^1<<33).Integers(1, 1+steps)
 }
 
 // request completes request i from how far s came; calls must come in order, since
