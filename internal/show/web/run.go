@@ -12,7 +12,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 
 	"github.com/pitot-bench/pitot/internal/show/view"
-	"github.com/pitot-bench/pitot/internal/tool/again"
 	"github.com/pitot-bench/pitot/internal/tool/known"
 )
 
@@ -41,7 +40,7 @@ func (s *Server) run(q asked) (any, error) {
 	if err := s.known(q, &k); err != nil {
 		return nil, err
 	}
-	for _, c := range again.Commands(k.Run, s.StoreFlag) {
+	for _, c := range known.CommandsAgain(k.Run, s.StoreFlag) {
 		k.Commands = append(k.Commands, view.Command{Dialect: c.Dialect, Line: c.Line, Note: textOf(q, c.Notes)})
 	}
 	return view.NewRun(k, q.lang), nil

@@ -1,4 +1,4 @@
-package again
+package known
 
 import (
 	"encoding/json"
