@@ -108,7 +108,6 @@ func (t *toolRun) make(sess *session.Session) error {
 // tools, which have no flag for them.
 const collectVariable = "PITOT_COLLECT"
 
-// collect takes the sources of a variable.
 func (t *toolRun) collect(sources string) {
 	if sources == "" {
 		return

@@ -149,7 +149,6 @@ func (s *sweeper) write(name string, b []byte) error {
 	return files.WriteBytes(name, b)
 }
 
-// failed notes that a server failed.
 func (s *sweeper) failed(serve vllm.Params, why error) error {
 	name := "default"
 	if len(serve) > 0 {

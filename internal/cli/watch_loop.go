@@ -14,7 +14,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// A shower shows views.
 type shower interface {
 	show(live.View) error
 	live() bool    // each view takes the place of the one before
@@ -139,7 +138,6 @@ func ends(key byte) bool {
 	return key == 'q' || key == 'Q' || key == ctrlC || key == ctrlD || key == ctrlBackslash
 }
 
-// update takes new values.
 func (w *watching) update() {
 	now, spans := time.Now(), w.spans()
 	sources, values := w.group.Fresh(w.begun)

@@ -130,7 +130,6 @@ func pathOf(e *design.Experiment, workload int) string {
 	return plan.Item("workloads", workload) + "." + map[bool]string{true: "command", false: "spec"}[e.Workloads[workload].Command != ""]
 }
 
-// compile makes the load of one variant and workload.
 func compile(c Compiler, v design.Variant, w design.Workload) (l VariantLoad, err error) {
 	if w.Command != "" {
 		var words []string

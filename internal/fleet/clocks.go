@@ -25,7 +25,6 @@ const (
 // theirs.
 type Exchange struct{ Sent, Arrived, Answered, Received int64 }
 
-// plausible reports whether clocks can have read this.
 func (e Exchange) plausible() bool {
 	for _, t := range []int64{e.Sent, e.Arrived, e.Answered, e.Received} {
 		if t < -farthest || t > farthest {

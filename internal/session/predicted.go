@@ -80,7 +80,6 @@ func (l *PredictedLoad) lengthen(ctx context.Context, p *profile.Profile) error 
 // mostTries is how often a load is lengthened if its answers take longer than expected.
 const mostTries = 2
 
-// simulate is a run of a Spec.
 func (l *PredictedLoad) simulate(ctx context.Context, s plan.Spec, p *profile.Profile) (*trace.Trace, error) {
 	load, made, err := l.session.Requests(ctx, s, p)
 	if err != nil {

@@ -91,7 +91,6 @@ func newManual(sess *session.Session) *manual {
 	return m
 }
 
-// in is a text in the language.
 func (m *manual) in(text string) string { return cmp.Or(m.texts[text], text) }
 
 // print writes the help of a command, of which some flags are left out: examples, usage, what it does, and the tables of

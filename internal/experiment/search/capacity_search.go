@@ -364,7 +364,6 @@ func (x *search) count(why LegPurpose) (n int) {
 	return n
 }
 
-// estimate brings the estimates up to the legs.
 func (x *search) estimate(ctx context.Context) error {
 	if len(x.legs) == 0 {
 		return nil

@@ -88,7 +88,6 @@ func (g *gathering) end() {
 	g.reading.Wait()
 }
 
-// snapshot adds the progress of the workers up.
 func (g *gathering) snapshot() trace.Snapshot {
 	at := trace.Instant(now() - g.zero)
 	if at < 0 {

@@ -43,7 +43,6 @@ type task struct {
 	sender *delivery.Sender
 }
 
-// newTask begins to prepare an order.
 func newTask(w *Worker, o fleet.Order) *task {
 	t := &task{w: w, order: o, over: make(chan struct{}), noMore: make(chan struct{}), changed: make(chan struct{}, 1), state: fleet.Preparing, asked: time.Now()}
 	t.ctx, t.cancel = context.WithCancelCause(context.Background())
@@ -75,7 +74,6 @@ func (t *task) guard() {
 	}
 }
 
-// live is all of it.
 func (t *task) live() error {
 	if err := t.awaitSetup(); err != nil {
 		return cmp.Or(context.Cause(t.ctx), err)
@@ -210,7 +208,6 @@ func (t *task) wake() {
 	}
 }
 
-// follow obeys a Beat.
 func (t *task) follow(b fleet.Beat) {
 	t.mu.Lock()
 	if b.Go && t.state == fleet.Armed && !t.going {

@@ -110,7 +110,6 @@ var dictMethods = withChanging(map[string]function{
 	"copy":   {do: func(_ *run, of value, _ []value) value { return of }},
 }, "clear", "pop", "popitem", "setdefault", "update")
 
-// all are the values of a dict.
 func (x *run) all(d *dict) []value {
 	x.chargeAll(len(d.keys), itemCost)
 	values := make([]value, len(d.keys))
@@ -227,7 +226,6 @@ func (x *run) textOf(v value) string {
 	return s
 }
 
-// texts is a list of texts.
 func (x *run) texts(all []string) value {
 	x.chargeAll(len(all), itemCost)
 	l := &list{items: make([]value, len(all))}
@@ -318,7 +316,6 @@ func splitSpace(x *run, s string, most int, right bool) []string {
 	return parts
 }
 
-// lines splits at line ends.
 func lines(x *run, s string, keep bool) []string {
 	var all []string
 	for s != "" {
@@ -425,7 +422,6 @@ func titled(s string, inWord func(rune) bool) string {
 	return b.String()
 }
 
-// isCased reports letters with a case.
 func isCased(r rune) bool {
 	return unicode.IsLower(r) || unicode.IsUpper(r) || unicode.IsTitle(r) ||
 		unicode.In(r, unicode.Other_Lowercase, unicode.Other_Uppercase)

@@ -201,7 +201,6 @@ func (p *parser) integer(t token) value {
 	return n
 }
 
-// integer is a number of up to maxDigits digits.
 func integer(digits string) (value, bool) {
 	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
 		return n, true
@@ -370,7 +369,6 @@ func (p *parser) dotted(what string) token {
 	return t
 }
 
-// filter parses the name of a filter and its arguments.
 func (p *parser) filter(in expression) expression {
 	t := p.dotted("the name of a filter")
 	e := &call{of: in, line: t.line}

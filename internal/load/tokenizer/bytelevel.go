@@ -46,7 +46,6 @@ func tokenBytes(token string) (string, bool) {
 	return string(b), true
 }
 
-// toByteLevel writes the bytes of text in the alphabet.
 func toByteLevel(text string) string {
 	b := make([]byte, 0, 2*len(text))
 	for i := range len(text) {

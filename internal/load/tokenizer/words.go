@@ -71,7 +71,6 @@ const (
 		` ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s`
 )
 
-// wordPatterns are the patterns by their expressions.
 var wordPatterns = map[string]*wordPattern{
 	gpt2Pattern:  {},
 	cl100kWords:  {contraction: anyContraction, leadAny: true, numbers: 3, tail: "\r\n", lines: true},
@@ -101,7 +100,6 @@ var (
 	basicClasses [1 << 16]charClass
 )
 
-// classOf returns the class of a character.
 func classOf(r rune) charClass {
 	if uint32(r) < 1<<16 {
 		return basicClasses[r]
@@ -169,7 +167,6 @@ func (p *wordPattern) split(dst []string, text string, _ *scratch) []string {
 	return dst
 }
 
-// ready fills the table of classes.
 func (p *wordPattern) ready() *wordPattern {
 	fillClasses.Do(func() {
 		for r := range basicClasses {

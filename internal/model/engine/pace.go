@@ -85,7 +85,6 @@ func (p Pace) newPace(seed uint64) pace {
 // slowest is the least factor of a start: a normal one could be negative.
 const slowest = 0.1
 
-// apply is a duration that begins at now at this pace.
 func (p *pace) apply(t Seconds, now time.Duration) Seconds {
 	if p.fixed != 1 {
 		t = t.times(p.fixed)

@@ -67,7 +67,6 @@ func (c *Case) vary(cfg *engine.Config, i int) {
 // slowest and fastest are the limits of what engine.Config takes.
 const slowest, fastest = -0.9, 10
 
-// read takes the figures of a simulated run.
 func (o *outcome) read(c *Case, i int, t *trace.Trace) {
 	t.Run.Plan.Percentiles = c.percentiles()
 	figures, counted := metrics.PitotDefinitions().Figures(t, ""), t

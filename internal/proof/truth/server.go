@@ -118,7 +118,6 @@ func (s *Server) least() *writer {
 	return w
 }
 
-// halt ends all that is open.
 func (s *Server) halt() {
 	close(s.stop)
 	s.mu.Lock()

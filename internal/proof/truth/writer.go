@@ -49,7 +49,6 @@ func (w *writer) add(st *stream) {
 	}
 }
 
-// collect takes what was handed over.
 func (w *writer) collect() {
 	if !w.mail.Load() {
 		return

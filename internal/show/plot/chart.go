@@ -185,7 +185,6 @@ func tidy(v float64) float64 {
 	return t
 }
 
-// marksAt are ticks with the numbers as they are.
 func marksAt(values ...float64) (ticks gonum.ConstantTicks) {
 	for _, v := range values {
 		ticks = append(ticks, gonum.Tick{Value: v, Label: shortest(v)})

@@ -26,12 +26,10 @@ func Text(w io.Writer, s metrics.Summary, l *words.Language) error {
 		r.failures(s.Requests), r.notes(s)) // notes explain marks in the tables: they are made last
 }
 
-// write writes a document of one section.
 func write(w io.Writer, items ...doc.Item) error {
 	return doc.Text(w, doc.Document{Sections: []doc.Section{{Items: items}}}, 0, false)
 }
 
-// A report is one in the making.
 type report struct {
 	*words.Language
 	fields           doc.List             // the lines of its head

@@ -66,7 +66,6 @@ func (t *timeline) halve() {
 	t.windows, t.width = joined(t.windows, t.width, 2), t.width*2
 }
 
-// joined makes one of each n windows.
 func joined(windows []window, width trace.Instant, n int) (out []window) {
 	flight, wait := areas(windows, width, flightOf), areas(windows, width, waitOf)
 	for i := range windows {
@@ -165,5 +164,4 @@ func rounded(v float64) float64 {
 	return math.Round(v*scale) / scale
 }
 
-// micro is an instant in seconds to the microsecond.
 func micro(seconds float64) float64 { return math.Round(seconds*1e6) / 1e6 }

@@ -15,7 +15,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/known"
 )
 
-// runRoutes are those of one run.
 func (s *Server) runRoutes(mux *http.ServeMux) {
 	mux.Handle("GET /api/runs/{id}", answer(s.run))
 	mux.Handle("GET /api/runs/{id}/reports", answer(s.reports))
@@ -181,7 +180,6 @@ func count(r *http.Request, name string, otherwise int) (int, error) {
 	return n, nil
 }
 
-// choiceOf reads which requests are asked for.
 func choiceOf(r *http.Request) (c view.Choice, err error) {
 	c.Class, c.Sort = r.FormValue("class"), r.FormValue("sort")
 	if by := strings.TrimPrefix(c.Sort, "-"); by != "" && !slices.Contains(view.Sorts(), by) {

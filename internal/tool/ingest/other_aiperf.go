@@ -34,7 +34,6 @@ var aiperfTerms = result.Names{{"avg", "mean"}, {"p50", "median"}, {"std", "std"
 // aiperfUnits are how many of a unit a second has.
 var aiperfUnits = map[string]float64{"ns": 1e9, "us": 1e6, "ms": result.Milliseconds, "s": 1, "sec": 1, "seconds": 1}
 
-// aiperfNumbers are metrics of one number.
 var aiperfNumbers = result.Names{
 	{"request_count", figure.RequestsOK},
 	{"error_request_count", figure.RequestsFailed},
@@ -203,7 +202,6 @@ func aiperfTimes(f *result.PartialRun, o *result.Object) {
 	f.Lasted(d.Value, ok)
 }
 
-// aiperfFormat is how the tools write results.
 func aiperfFormat() result.Format {
 	return result.Format{
 		Is: aiperfIsResult, Read: aiperfRead,

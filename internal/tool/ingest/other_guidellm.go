@@ -91,7 +91,6 @@ var (
 	guidellmOthers = []string{"requests_per_second", "request_concurrency", "prompt_tokens_per_second", "output_tokens_per_second", "tokens_per_second"}
 )
 
-// figures takes those of the requests that succeeded.
 func guidellmFigures(f *result.PartialRun, b *result.Object) {
 	m := b.Object("metrics")
 	of := func(name string) *result.Object { return m.Object(name, "successful") }

@@ -75,7 +75,6 @@ func inferenceperfFigures(f *result.PartialRun, o *result.Object) {
 	f.Add("cache.cached_tokens", ok.Object("prompt_tokens"), "cached")
 }
 
-// inferenceperfFormat is how the tool writes results.
 func inferenceperfFormat() result.Format {
 	return result.Format{
 		Is: inferenceperfIsResult, Read: inferenceperfRead,

@@ -59,7 +59,6 @@ func (c *compiler) addParts() {
 	}
 }
 
-// A partReader reads one part.
 type partReader struct {
 	*compiler
 	list *partList
@@ -74,7 +73,6 @@ func newPart(c *compiler, list *partList, i int) *partReader {
 
 func (p *partReader) mixed() bool { return p.list.path == mixPath }
 
-// read sets what a part says.
 func (p *partReader) read(item *plan.Node) {
 	members := item.Members
 	if members == nil {
@@ -106,7 +104,6 @@ func (p *partReader) read(item *plan.Node) {
 	}
 }
 
-// setting sets one setting of a part.
 func (p *partReader) setting(name string, n *plan.Node) {
 	below, belongs := p.pathOf(name)
 	if belongs != "" {
@@ -160,7 +157,6 @@ func (p *partReader) pathOf(name string) (path, why string) {
 	return "", "is an unknown setting" + plan.Suggest(name, p.partNames())
 }
 
-// partNames are the settings that a part can have.
 func (p *partReader) partNames() []string {
 	names := []string{"name", "weight", "model", "header", "api-key-env"}
 	for _, f := range p.flags {

@@ -53,7 +53,6 @@ func Read(s Source, formats ...Format) ([]Found, []Problem) {
 	return d.finish()
 }
 
-// A document is a file as it is read.
 type document struct {
 	Source   Source
 	formats  []Format
@@ -178,7 +177,6 @@ func (d *document) one(k *objectScanner) {
 	}
 }
 
-// take gives an object to the reader of its format. id is of its bytes.
 func (d *document) take(o *Object, id func() []byte) {
 	for _, f := range d.formats {
 		switch {

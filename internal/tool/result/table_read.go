@@ -262,7 +262,6 @@ func (r *Reader) read(into *TableReading, row Match, seen map[string]bool) error
 // Digits that a number can have and still come back as it was.
 const mostDigits = 15
 
-// figure reads a printed number.
 func (r Row) figure(name, text string) (trace.ReportedFigure, error) {
 	unsigned := strings.TrimPrefix(text, "-")
 	_, fraction, _ := strings.Cut(unsigned, ".")

@@ -275,7 +275,6 @@ func Help(args []string) string { return python.Help(optionsFor(args)) }
 // Flags are the names of the options.
 func Flags() []string { return python.Flags(optionsFor(nil)) }
 
-// optionsFor are those of the version that args name.
 func optionsFor(args []string) []python.Option {
 	a := &Args{DialectVersion: Main}
 	_, _ = a.takeOwn(args) // its error is what the usage stands above

@@ -45,7 +45,6 @@ type Limit struct {
 // embedding tells whether the backend asks for no text.
 func (s *Settings) embedding() bool { return strings.HasSuffix(s.Backend, "-embedding") }
 
-// pictures tells whether the dataset has pictures.
 func (s *Settings) pictures() bool { return s.DatasetName == "image" || s.DatasetName == "mmmu" }
 
 // limits are those of --goodput, the last of each name in the place of the first.

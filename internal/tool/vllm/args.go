@@ -231,7 +231,6 @@ func defaults(idPrefix string, form Version) *Args {
 // readFloat is python.ParseFloat for a variable that holds something else at first.
 func readFloat(s string) (any, error) { return python.ParseFloat(s) }
 
-// readNames are names between commas.
 func readNames(s string) ([]string, error) {
 	names := []string{}
 	for name := range strings.SplitSeq(s, ",") {

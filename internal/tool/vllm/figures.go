@@ -230,7 +230,6 @@ func (o Options) output(r *trace.Record) int {
 	return r.OutputTokens
 }
 
-// count adds the figures that only this tool has.
 func (v *Figures) count(o Options) {
 	good, audio := 0, 0.0
 	var queue, withQueue []float64

@@ -152,7 +152,6 @@ func (r *Report) WriteTable(w io.Writer) error {
 	return reportLayout(string(r.version)).Write(w, e)
 }
 
-// prints reports whether the table has a figure.
 func (r *Report) prints(f trace.ReportedFigure) bool {
 	switch f.Name {
 	case figure.RequestsFailed, figure.PeakConcurrency:

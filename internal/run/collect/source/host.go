@@ -44,7 +44,6 @@ func (Host) Collect(ctx context.Context, every time.Duration, give func(collect.
 	}
 }
 
-// here is a sample of this machine.
 func (s *sampler) here(began time.Time) collect.Reading {
 	values := s.values(machine.Text, began)
 	took := time.Since(began)
