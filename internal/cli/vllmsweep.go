@@ -13,7 +13,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/sys/files"
-
 	"github.com/pitot-bench/pitot/internal/tool/python"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )

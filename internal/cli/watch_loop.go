@@ -54,9 +54,7 @@ const (
 )
 
 // spans are how far back a view looks.
-func (w *watching) spans() resources.Spans {
-	return resources.SpansOf(w.every)
-}
+func (w *watching) spans() resources.Spans { return resources.SpansOf(w.every) }
 
 // watch samples and shows until ctx ends, a key says so, or all is shown that was asked for. It is an error if the
 // first named source gave nothing.

@@ -36,9 +36,7 @@ func (e Exchange) plausible() bool {
 }
 
 // roundTrip is the time on the way, there and back.
-func (e Exchange) roundTrip() int64 {
-	return max(0, (e.Received-e.Sent)-(e.Answered-e.Arrived))
-}
+func (e Exchange) roundTrip() int64 { return max(0, (e.Received-e.Sent)-(e.Answered-e.Arrived)) }
 
 // A Clock is the clock of another machine as exchanges show it. The zero Clock has none. It is not
 // safe for concurrent use. Its size has a limit, whatever the number of exchanges.

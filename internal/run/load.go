@@ -219,9 +219,7 @@ func (l *load) source(o *part, files workload.Files) *workload.Source {
 }
 
 // timed reports whether requests are sent at times from the data.
-func (l *load) timed() bool {
-	return slices.ContainsFunc(l.streams, (*stream).followsData)
-}
+func (l *load) timed() bool { return slices.ContainsFunc(l.streams, (*stream).followsData) }
 
 // read reads the files that datasets and arrivals name.
 func (l *load) read(ctx context.Context, files workload.Files) error {

@@ -231,9 +231,7 @@ func (t *trial) grid(ctx context.Context, cells []conform.Cell) (conform.Report,
 	return r, nil
 }
 
-func (t *trial) client() string {
-	return cmp.Or(t.Name, filepath.Base(t.words()[0]))
-}
+func (t *trial) client() string { return cmp.Or(t.Name, filepath.Base(t.words()[0])) }
 
 func formatOf(r conform.Result) (metrics.Definitions, bool) {
 	if r.Claim == nil {

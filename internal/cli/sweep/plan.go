@@ -17,9 +17,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/session"
-	"github.com/pitot-bench/pitot/internal/tool/pitot"
-
 	"github.com/pitot-bench/pitot/internal/sys/files"
+	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
 
 // A line is a command line: its lists, and the settings common to all points.

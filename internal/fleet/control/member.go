@@ -8,7 +8,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
-
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
-
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/fleet"
-
 	"github.com/pitot-bench/pitot/internal/fleet/delivery"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/trace"

@@ -80,7 +80,11 @@ func (t *task) live() error {
 	}
 	t.enter(fleet.Ready)
 	t.w.logf("run %s: ready, %d requests", t.order.Run, t.job.Requests.N)
-	return t.sendAndDeliver()
+	s, part, err := t.awaitStart()
+	if err != nil {
+		return err
+	}
+	return t.send(s, part)
 }
 
 // finish releases the task's resources, and then publishes how it ended: whoever sees the end finds a free worker.
@@ -101,14 +105,6 @@ func (t *task) finish(err error) {
 	}
 	close(t.over)
 	t.mu.Unlock()
-}
-
-func (t *task) sendAndDeliver() error {
-	s, part, err := t.awaitStart()
-	if err != nil {
-		return err
-	}
-	return t.send(s, part)
 }
 
 // Why a task ends that has not come to its own end.

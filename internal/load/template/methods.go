@@ -64,17 +64,12 @@ func knownMethod(name string) bool {
 	return text || list || dict || name == "cycle" || name == "changed"
 }
 
-// changing is a method forbidden by Hugging Face's sandbox.
-func changing(name string) function {
-	return function{all: func(x *run, of value, _ given) value {
-		x.failf(".%s() modifies %s, which templates must not do", name, typeName(of))
-		return nil
-	}}
-}
-
 func withChanging(methods map[string]function, names ...string) map[string]function {
 	for _, name := range names {
-		methods[name] = changing(name)
+		methods[name] = function{all: func(x *run, of value, _ given) value {
+			x.failf(".%s() modifies %s, which templates must not do", name, typeName(of))
+			return nil
+		}}
 	}
 	return methods
 }

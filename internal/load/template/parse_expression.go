@@ -165,7 +165,9 @@ func (p *parser) primary() expression {
 		case "(":
 			return p.parenthesis()
 		case "[":
-			return p.list()
+			list := &listLiteral{}
+			p.until("]", func() { list.items = append(list.items, p.expression()) })
+			return list
 		case "{":
 			return p.dict()
 		}
@@ -251,12 +253,6 @@ func (p *parser) until(end string, item func()) {
 		}
 		item()
 	}
-}
-
-func (p *parser) list() expression {
-	list := &listLiteral{}
-	p.until("]", func() { list.items = append(list.items, p.expression()) })
-	return list
 }
 
 func (p *parser) dict() expression {

@@ -102,7 +102,11 @@ func (w *wordMerger) load(m *bpe, word string) {
 	if m.chars != nil {
 		m.chars.load(w, word)
 	} else {
-		w.loadBytes(m, word)
+		for i := range len(word) {
+			if id := m.bytes[word[i]]; id != noID {
+				w.add(id)
+			}
+		}
 	}
 	if len(w.symbols) == 0 {
 		return
@@ -110,15 +114,6 @@ func (w *wordMerger) load(m *bpe, word string) {
 	w.symbols[len(w.symbols)-1].next = end
 	for i := range w.symbols {
 		w.look(m, int32(i))
-	}
-}
-
-// loadBytes makes a symbol of each byte that has a token.
-func (w *wordMerger) loadBytes(m *bpe, word string) {
-	for i := range len(word) {
-		if id := m.bytes[word[i]]; id != noID {
-			w.add(id)
-		}
 	}
 }
 

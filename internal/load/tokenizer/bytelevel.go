@@ -28,9 +28,7 @@ func byteAlphabet() ([256]rune, map[rune]byte) {
 	return runes, bytes
 }
 
-func printable(r rune) bool {
-	return '!' <= r && r <= '~' || 0xa1 <= r && r <= 0xff && r != 0xad
-}
+func printable(r rune) bool { return '!' <= r && r <= '~' || 0xa1 <= r && r <= 0xff && r != 0xad }
 
 // tokenBytes returns the bytes of a token, and false if it has a character outside
 // the alphabet.

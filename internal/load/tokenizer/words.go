@@ -255,7 +255,10 @@ func (p *wordPattern) lettered(text string, i int, c charClass, n int) int {
 	case stop == start:
 		return i
 	}
-	return contractedEnd(text, stop)
+	if stop < len(text) && text[stop] == '\'' {
+		return contracted(text, stop, true)
+	}
+	return stop
 }
 
 // cased is the end of a word of upper case and then lower case letters: as many of
@@ -289,13 +292,6 @@ func (p *wordPattern) cased(text string, start int) (stop int, small bool) {
 		return both, true
 	}
 	return stop, false
-}
-
-func contractedEnd(text string, i int) int {
-	if i < len(text) && text[i] == '\'' {
-		return contracted(text, i, true)
-	}
-	return i
 }
 
 func (p *wordPattern) numbered(text string, i int) int {

@@ -102,9 +102,7 @@ func portable(f float64) float64 { return math.Round(f*(1<<24)) / (1 << 24) }
 type Relative float64
 
 // String is the text form in percent.
-func (r Relative) String() string {
-	return strconv.FormatFloat(float64(r)*100, 'g', 6, 64) + "%"
-}
+func (r Relative) String() string { return strconv.FormatFloat(float64(r)*100, 'g', 6, 64) + "%" }
 
 // MarshalText returns the text form.
 func (r Relative) MarshalText() ([]byte, error) { return []byte(r.String()), nil }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
-
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/sim"
 	"github.com/pitot-bench/pitot/internal/plan"

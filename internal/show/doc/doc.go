@@ -143,9 +143,7 @@ func (Pre) empty() bool      { return false }
 func (Image) empty() bool    { return false }
 func (f Folded) empty() bool { return len(f.Items) == 0 }
 
-func full(items []Item) []Item {
-	return slices.DeleteFunc(slices.Clone(items), Item.empty)
-}
+func full(items []Item) []Item { return slices.DeleteFunc(slices.Clone(items), Item.empty) }
 
 // WithImages is the document with its images at other paths.
 func (d Document) WithImages(at func(path string) string) Document {

@@ -62,7 +62,9 @@ func (r *report) head(s metrics.Summary) doc.List {
 		r.field(r.Word("report.tokens"), r.Say(run.Env.Tokenizer), r.Say(run.Env.TokenizerWhy))
 	}
 	r.client(s)
-	r.fleetLine(s.Run)
+	if f := s.Run.Fleet; f != nil {
+		r.field(r.Word("report.fleet"), FleetSummary(s.Run, r.Language), ClockOffset(f, r.Language))
+	}
 	r.server(s)
 	r.cache(s)
 	r.machine(s)

@@ -48,7 +48,7 @@ func (t *timeline) at(i trace.Instant) *window {
 		return nil
 	}
 	for i/t.width >= mostWindows {
-		t.halve()
+		t.windows, t.width = joined(t.windows, t.width, 2), t.width*2
 	}
 	n := int(i / t.width)
 	for len(t.windows) <= n {
@@ -59,11 +59,6 @@ func (t *timeline) at(i trace.Instant) *window {
 
 func newWindow() window {
 	return window{ttft: histogram{shift: 1}, itl: histogram{shift: 1}, e2: histogram{shift: 1}}
-}
-
-// halve makes windows twice as wide.
-func (t *timeline) halve() {
-	t.windows, t.width = joined(t.windows, t.width, 2), t.width*2
 }
 
 func joined(windows []window, width trace.Instant, n int) (out []window) {

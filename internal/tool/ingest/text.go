@@ -393,7 +393,9 @@ func (r *textReader) text(l line, next string) {
 
 // proseLine adds a line to the paragraph that it goes on, or begins one.
 func (r *textReader) proseLine(l line) {
-	r.leaveItems(l.text)
+	for n := len(r.items); n > 0 && r.items[n-1].indent >= indentOf(l.text); n-- {
+		r.items = r.items[:n-1]
+	}
 	text := strings.TrimSpace(l.text)
 	size := len(text)
 	for _, p := range r.paragraph {

@@ -53,7 +53,7 @@ func (c *compiler) addParts() {
 	}
 	var names []string
 	for i, item := range list.node.Items {
-		p := newPart(c, list, i)
+		p := &partReader{compiler: c, list: list, path: plan.Item(list.path, i), flag: list.name, at: list.at}
 		p.read(item)
 		names = append(names, p.finish(names))
 	}
@@ -65,10 +65,6 @@ type partReader struct {
 	path string
 	flag string // --mix or --tenant, or the key of a file
 	at   plan.Place
-}
-
-func newPart(c *compiler, list *partList, i int) *partReader {
-	return &partReader{compiler: c, list: list, path: plan.Item(list.path, i), flag: list.name, at: list.at}
 }
 
 func (p *partReader) mixed() bool { return p.list.path == mixPath }

@@ -125,7 +125,10 @@ func (d *document) read() {
 		at = k.at()
 		if k.peek() == '[' {
 			k.items(func() { d.one(k) })
-			d.joined()
+			if r := d.parts; r != nil {
+				d.parts = nil
+				d.take(r.Object, func() []byte { return r.id })
+			}
 		} else {
 			d.one(k)
 		}
@@ -200,14 +203,6 @@ func (d *document) join(f Format, o *Object, id []byte) {
 	}
 	f.Add(d.parts.Object, o)
 	d.parts.id = append(d.parts.id, id...)
-}
-
-// joined takes the result that was put together of a list, if there was one.
-func (d *document) joined() {
-	if r := d.parts; r != nil {
-		d.parts = nil
-		d.take(r.Object, func() []byte { return r.id })
-	}
 }
 
 // AddRun is a result that is a run already.

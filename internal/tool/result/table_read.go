@@ -174,9 +174,7 @@ func cut(line string, start, end, indent int) Match {
 
 // Short reports whether the tool fills up the column behind the value, so that the
 // line ends in blanks.
-func (m Match) Short() bool {
-	return len(m.Value) < valueWidth && !strings.HasSuffix(m.Value, "%")
-}
+func (m Match) Short() bool { return len(m.Value) < valueWidth && !strings.HasSuffix(m.Value, "%") }
 
 // A TableReading is what the rows of a printed table say.
 type TableReading struct {

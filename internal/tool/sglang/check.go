@@ -13,7 +13,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/tool"
-
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool"
-
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
@@ -108,9 +107,7 @@ func requestedRunOf(t *trace.Trace) (requestedRun, error) {
 }
 
 // isSGLang tells whether a run is of the tool's dialect.
-func isSGLang(p *trace.Load) bool {
-	return p.Spec != nil && p.Spec.Dialect.Name == "sglang"
-}
+func isSGLang(p *trace.Load) bool { return p.Spec != nil && p.Spec.Dialect.Name == "sglang" }
 
 // adopted is what a run amounts to that says nothing in the tool's way.
 func adopted(t *trace.Trace) requestedRun {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/tool"
-
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 

@@ -31,9 +31,7 @@ const (
 )
 
 // Versions lists the forms, newest first.
-func Versions() []Version {
-	return []Version{V2611, V2608, V2512, V2507}
-}
+func Versions() []Version { return []Version{V2611, V2608, V2512, V2507} }
 
 // Since reports whether v is w or newer.
 func (v Version) Since(w Version) bool { return v >= w }

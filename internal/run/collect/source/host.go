@@ -10,7 +10,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/run/collect"
-
 	"github.com/pitot-bench/pitot/internal/sys/machine"
 )
 
