@@ -55,7 +55,7 @@ func (x *execution) reset(ctx context.Context) string {
 	if x.emptied != "" { // since the warm-up, as the Spec asks
 		return x.emptied
 	}
-	_ = pause(ctx, retirePause)
+	_ = Pause(ctx, retirePause)
 	for _, route := range resetRoutes {
 		err := x.resetBy(ctx, route)
 		if err == nil {
@@ -77,7 +77,7 @@ func (x *execution) resetBy(ctx context.Context, route string) error {
 	for {
 		err := x.target.server().Post(ctx, route, nil)
 		status := (*endpoint.StatusError)(nil)
-		if !errors.As(err, &status) || !busy(status) || pause(ctx, retirePause) != nil {
+		if !errors.As(err, &status) || !busy(status) || Pause(ctx, retirePause) != nil {
 			return err
 		}
 	}

@@ -134,7 +134,7 @@ func (w writer) figures(k Known) []Figure {
 		if q.Unit != figure.Seconds || !latency {
 			metric = ""
 		}
-		one := Figure{Name: f.Name, Group: metric, Title: w.Say(q.Title()), Unit: q.Show().Unit, Text: shown(f), Value: number(f.Value)}
+		one := Figure{Name: f.Name, Group: metric, Title: w.Say(q.Title()), Unit: q.Show().Unit, Text: shown(f), Value: Number(f.Value)}
 		if says := k.Rules.Definition(tool, f.Name).Description; says != "" {
 			one.Definition = w.Word(says)
 		}
