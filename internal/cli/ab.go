@@ -37,7 +37,6 @@ type abCmd struct {
 	experimentFlags
 }
 
-// Help explains it.
 func (abCmd) Help() string {
 	return "Makes an experiment of a command that measures: legs in blocks of before, after, after, before, each with a server of its own, warmed until it is steady. " +
 		"It ends with the verdict, with drift and noise, and with a lab note. The experiment is kept as a file, which `pitot experiment run` takes."
@@ -82,7 +81,6 @@ func byFlags(all plan.Problems) error {
 	return errors.Join(errs...)
 }
 
-// Run carries it out.
 func (c *abCmd) Run(sess *session.Session) (err error) {
 	c.Asked = c.FailIf
 	defer func() { err = c.Settle(sess, err, otherErrors) }()

@@ -50,7 +50,6 @@ type variants struct {
 	notes map[string]*trace.Note // the texts that runs stand in; nil: they are not read
 }
 
-// Run compares.
 func (c compareCmd) Run(sess *session.Session) (err error) {
 	c.Asked = c.FailIf
 	defer func() { err = c.Settle(sess, err, otherErrors) }()

@@ -30,7 +30,6 @@ type envCmd struct {
 	Format string `short:"f" enum:"text,json" default:"text" placeholder:"FORMAT" help:"text or json (${default})."`
 }
 
-// Run prints.
 func (c envCmd) Run(sess *session.Session) error {
 	ctx, release := sess.UntilInterrupt(context.Background())
 	defer release()

@@ -55,7 +55,6 @@ func listenMetrics(address string, listen func(network, address string) (net.Lis
 	return x, nil
 }
 
-// Close ends serving.
 func (x *metricsExporter) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -77,7 +76,6 @@ func (x *metricsExporter) serve(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// Handle takes an event of a run.
 func (x *metricsExporter) Handle(e run.Event) error {
 	x.mu.Lock()
 	now := x.current

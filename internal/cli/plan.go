@@ -40,7 +40,6 @@ func (planCmd) Help() string {
 	return "The plan of a run is all that it takes to make it again, secrets aside. It is printed as YAML, which `pitot bench --config` takes; what it would send stands above it in comments. Nothing is sent, and nothing is downloaded."
 }
 
-// Run prints the plan.
 func (c *planCmd) Run(sess *session.Session) error {
 	e, explain, err := c.experiment(sess)
 	if err != nil {

@@ -28,7 +28,6 @@ type profilesCmd struct {
 
 type listCmd struct{}
 
-// Run lists.
 func (listCmd) Run(sess *session.Session) error {
 	rows := [][]string{{sess.Word("profiles.name"), sess.Word("profiles.title"), sess.Word("profiles.error")}}
 	for _, name := range profile.Names() {
@@ -45,7 +44,6 @@ type showCmd struct {
 	Profile string `arg:"" placeholder:"NAME|FILE" help:"Name of a profile, or a YAML file."`
 }
 
-// Run prints.
 func (c showCmd) Run(sess *session.Session) error {
 	file, data, err := apiserver.ProfileText(c.Profile, files.ReadSmall)
 	if err != nil {

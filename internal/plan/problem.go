@@ -21,7 +21,6 @@ type Problem struct {
 	at Place // in the file where it was found, if not that of the path
 }
 
-// Error is the problem under its path.
 func (p Problem) Error() string { return p.Under(p.Path) }
 
 // At is the place in the file where it was found, if not that of the path.

@@ -87,7 +87,6 @@ func (c *Cmd) load(k *kong.Context) {
 // A share is written 5% or 0.05.
 type share float64
 
-// UnmarshalText reads it.
 func (s *share) UnmarshalText(text []byte) error {
 	number, percent := strings.CutSuffix(string(text), "%")
 	v, err := strconv.ParseFloat(number, 64)

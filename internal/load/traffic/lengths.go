@@ -35,7 +35,6 @@ func (d *drawn) check() (p plan.Problems) {
 	return p
 }
 
-// Read reads the file of lengths.
 func (d *drawn) Read(_ context.Context, s *workload.Source) error {
 	if d.Lengths == "" {
 		return nil

@@ -106,7 +106,6 @@ func (d *random) recipe(s *workload.Source) (workload.Random, []plan.Message) {
 	return r, notes
 }
 
-// Describe describes the requests.
 func (d *random) Describe() plan.Message {
 	return workload.Describe("random", d.lengths(), d.prefix())
 }
@@ -172,7 +171,6 @@ func (d *randomMM) Build(ctx context.Context, s *workload.Source) (workload.Work
 	return w, err
 }
 
-// Describe describes the requests.
 func (d *randomMM) Describe() plan.Message {
 	images := plan.Msg(loadImages, "images", workload.WithRange(d.Images, d.ImageRange), "sizes", d.ImageSizes)
 	return workload.Describe("random-mm", d.lengths(), images, d.prefix())

@@ -43,7 +43,6 @@ const (
 // Open reports whether the requests come at a rate, independent of their answers.
 func (c Cell) Open() bool { return c.Rate > 0 }
 
-// String is the load in words.
 func (c Cell) String() string {
 	load := fmt.Sprintf("%d streams", c.Streams)
 	if c.Streams == 1 {

@@ -45,7 +45,6 @@ const openAIOutput = 256
 // unsent are fields of a line that its request does not get as they are.
 var unsent = []string{"messages", "max_tokens", "max_completion_tokens", "model"}
 
-// Build counts the prompts.
 func (d *datasetOpenAI) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
 	s := d.source(from)
 	w.Requests, w.Notes = slices.Clone(d.requests), d.bad.note()

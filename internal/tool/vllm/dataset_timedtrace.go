@@ -121,7 +121,6 @@ func (d *timedTrace) blocks(row rows.Row) ([]string, error) {
 	return out, nil
 }
 
-// Build makes up the prompts, as token ids.
 func (d *timedTrace) Build(_ context.Context, s *workload.Source) (workload.Workload, error) {
 	x := expansion{chunk: d.Chunk, ids: workload.Without(s.Vocab.IDs(), s.Vocab.Special...), known: map[string][]int32{}}
 	if len(x.ids) == 0 {
