@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -46,10 +47,7 @@ func (c *abCmd) experiment(sess *session.Session) (*design.Experiment, func(plan
 	if !slices.Contains(sess.Args, "--") || len(c.Command) == 0 {
 		return nil, nil, usagef("no load given: name the command that measures behind --, as in pitot ab ... -- bench --rate 10")
 	}
-	name := c.Name
-	if name == "" {
-		name = "ab-" + time.Now().Format("20060102-150405")
-	}
+	name := cmp.Or(c.Name, "ab-"+time.Now().Format("20060102-150405"))
 	o := design.ABOptions{
 		Before: c.Before, After: c.After, Same: c.Same, URL: c.URL, Restart: design.Restart(c.Restart), Blocks: c.Blocks, Runs: c.Runs, MaxBlocks: c.MaxBlocks,
 		Seed: c.Seed, Until: design.Until(c.Until), Precision: c.Precision, Budget: plan.Duration(c.Budget), Margin: c.Margin, Level: c.Level,

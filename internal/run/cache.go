@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -100,10 +101,7 @@ func unknownRoute(err error) bool {
 func (x *execution) prime(ctx context.Context) (answered int) {
 	requests := x.primers()
 	_ = x.handle(Priming{requests.N})
-	limit := x.spec.Gate.Concurrency
-	if limit == 0 {
-		limit = primeLimit
-	}
+	limit := cmp.Or(x.spec.Gate.Concurrency, primeLimit)
 	d := driver.Driver{Sender: x.client, Now: x.target.transport.Now}
 	out := d.Run(ctx, nil, driver.Plan{Requests: requests, Schedule: arrival.Burst(), Concurrency: limit})
 	cold := judgeWarmUp(out.Records)

@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,9 +118,7 @@ func readLengths(file io.Reader) (pairs []pair, err error) {
 		if err == nil && columns != 0 && len(fields) != columns {
 			err = fmt.Errorf("%q: %d numbers, and the lines before have %d", text, len(fields), columns)
 		}
-		if columns == 0 {
-			columns = len(fields)
-		}
+		columns = cmp.Or(columns, len(fields))
 		pairs = append(pairs, one)
 		return err
 	})

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -124,10 +125,7 @@ func (w writer) verdict(k Known) Verdict {
 // figures are all that are known, in their order.
 func (w writer) figures(k Known) []Figure {
 	all := []Figure{}
-	tool := k.Tool
-	if tool == "" {
-		tool = "pitot"
-	}
+	tool := cmp.Or(k.Tool, "pitot")
 	for _, f := range k.Figures {
 		q := figure.Lookup(f.Name)
 		metric, statistic, latency := strings.Cut(f.Name, ".")
