@@ -200,6 +200,9 @@ func onlyCommand(g *grammar, args []string) any {
 	if len(args) == 0 || args[0] == "" {
 		return g
 	}
+	if len(args) == 1 && slices.Contains([]string{"--help", "-h", "--version"}, args[0]) {
+		return flags.Outline(g)
+	}
 	all := reflect.TypeFor[grammar]()
 	for f := range all.Fields() {
 		_, command := f.Tag.Lookup("cmd")

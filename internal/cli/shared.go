@@ -8,7 +8,6 @@ import (
 
 // Names that commands of this package use often.
 var (
-	english        = words.In(words.Default) // for programs
 	errInterrupted = session.ErrInterrupted
 	usage          = session.Usage
 	usagef         = session.Usagef
@@ -16,3 +15,6 @@ var (
 	toolNamed      = known.Named
 	rules          = known.Rules
 )
+
+// english is the language for programs.
+func english() *words.Language { return words.In(words.Default) }

@@ -26,7 +26,6 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/experiment/design"
-	"github.com/pitot-bench/pitot/internal/experiment/lasting"
 	"github.com/pitot-bench/pitot/internal/experiment/server"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -145,8 +144,8 @@ func compile(c Compiler, v design.Variant, w design.Workload) (l VariantLoad, er
 		}
 	}
 	l.Workload = w.Name
-	if err == nil && lasting.Open(&l.Spec) {
-		l.Spec = lasting.Counted(l.Spec)
+	if err == nil && OpenLoad(&l.Spec) {
+		l.Spec = CountedLoad(l.Spec)
 	}
 	return l, inVariant(v, v.Flags != "" || v.Settings != nil, err)
 }

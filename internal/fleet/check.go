@@ -3,10 +3,10 @@ package fleet
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // ForWorkers is the part of a Spec that workers need: the steps before and after the requests are the controller's.
@@ -25,7 +25,7 @@ const connectLimit = 5 * time.Second
 // IsWorker reports whether a text can be the ID of a Worker, which is part of subjects; see Key.
 func IsWorker(id string) bool { return workerID.MatchString(id) }
 
-var workerID = regexp.MustCompile(`^[0-9a-f]{64}$`)
+var workerID = lazy.Regexp(`^[0-9a-f]{64}$`)
 
 // MaxLead is how far ahead the instant of a Start can be.
 const MaxLead = time.Minute

@@ -1,11 +1,11 @@
 package fleet
 
 import (
-	"regexp"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // Protocol is the version of the messages of this package. A controller and its workers have the same one, and the
@@ -207,4 +207,4 @@ type Heading struct {
 // subject and of the name of a file.
 func IsRun(id string) bool { return runID.MatchString(id) }
 
-var runID = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z-]{3,62}$`)
+var runID = lazy.Regexp(`^[0-9A-Za-z][0-9A-Za-z-]{3,62}$`)

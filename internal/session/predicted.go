@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/pitot-bench/pitot/internal/experiment/lasting"
+	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/predict"
 	"github.com/pitot-bench/pitot/internal/model/profile"
@@ -58,17 +58,17 @@ func NewPredictedLoad(sess *Session, s plan.Spec, settled bool, words func(error
 // lengthen sets the duration of a load without a number of requests or a time: long enough to show the effect of
 // its rate on the engine of a profile. Later profiles use the same duration.
 func (l *PredictedLoad) lengthen(ctx context.Context, p *profile.Profile) error {
-	if !lasting.Open(&l.spec) {
+	if !experiment.OpenLoad(&l.spec) {
 		return nil
 	}
-	light, err := l.simulate(ctx, lasting.Light(l.spec), p)
+	light, err := l.simulate(ctx, experiment.LightLoad(l.spec), p)
 	if err != nil {
 		return err
 	}
-	l.spec, l.settled = lasting.Lengthened(l.spec, lasting.Long(light.Records)), true
+	l.spec, l.settled = experiment.LengthenedLoad(l.spec, experiment.LongAnswer(light.Records)), true
 	for range mostTries {
 		t, err := l.simulate(ctx, l.spec, p)
-		needs := lasting.Needs(t, &l.spec)
+		needs := experiment.NeededTime(t, &l.spec)
 		if err != nil || needs <= l.spec.Duration.Std() {
 			return err
 		}

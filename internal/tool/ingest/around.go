@@ -2,12 +2,12 @@ package ingest
 
 import (
 	"errors"
-	"regexp"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/record/environment"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 	"github.com/pitot-bench/pitot/internal/tool/python"
@@ -22,7 +22,7 @@ const (
 
 var (
 	image  = lexicon.Compile(`(?i)^(?:docker |container )?(?:image|镜像)\s*=\s*\S`)
-	prompt = regexp.MustCompile(`^(?:\([\w.-]+\)\s*)?(?:\S*[@:~/]\S*)?[$#%>❯]\s+`)
+	prompt = lazy.Regexp(`^(?:\([\w.-]+\)\s*)?(?:\S*[@:~/]\S*)?[$#%>❯]\s+`)
 )
 
 // tableContext are what was found ahead of a table that belongs to it alone.
@@ -79,7 +79,7 @@ func (r *textReader) take(l line) bool {
 const exporting = "export "
 
 // stated is NAME: VALUE in words of an author.
-var stated = regexp.MustCompile(`^[^:：|<>]{1,40}[:：]\s*[^\s/][^|<>]{0,160}$`)
+var stated = lazy.Regexp(`^[^:：|<>]{1,40}[:：]\s*[^\s/][^|<>]{0,160}$`)
 
 // describes reports whether a line is on the environment. In a section on it any NAME: VALUE of the text is, and in
 // other sections and in what programs print those that are known.

@@ -1,14 +1,14 @@
 package ingest
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/record/environment"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
-var starts = regexp.MustCompile(`\bsglang\.launch_server\b|\bsglang serve\b|\bvllm serve\b|\bvllm\.entrypoints\.openai\.api_server\b`)
+var starts = lazy.Regexp(`\bsglang\.launch_server\b|\bsglang serve\b|\bvllm serve\b|\bvllm\.entrypoints\.openai\.api_server\b`)
 
 // serverOf is the environment of the server, by lines on the environment of a table, outermost first, and by the
 // command line that starts it. nil: they state none.

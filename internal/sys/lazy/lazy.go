@@ -1,0 +1,49 @@
+// Package lazy compiles regular expressions when they are first used. The program has two hundred, of which a command
+// uses a few: to compile all of them took a third of its start.
+package lazy
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// A Pattern is an expression of package regexp, and its methods are those of regexp.Regexp.
+type Pattern struct{ compiled func() *regexp.Regexp }
+
+// inTests are all compiled at once, so that a mistake in one fails the tests of its package.
+var inTests = strings.HasSuffix(os.Args[0], ".test")
+
+// Regexp is the pattern of a text, whose first use panics if it is none.
+func Regexp(text string) *Pattern {
+	p := &Pattern{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
+	if inTests {
+		p.compiled()
+	}
+	return p
+}
+
+func (p *Pattern) MatchString(s string) bool            { return p.compiled().MatchString(s) }
+func (p *Pattern) FindString(s string) string           { return p.compiled().FindString(s) }
+func (p *Pattern) FindStringIndex(s string) []int       { return p.compiled().FindStringIndex(s) }
+func (p *Pattern) FindStringSubmatch(s string) []string { return p.compiled().FindStringSubmatch(s) }
+func (p *Pattern) FindStringSubmatchIndex(s string) []int {
+	return p.compiled().FindStringSubmatchIndex(s)
+}
+func (p *Pattern) FindAllString(s string, n int) []string { return p.compiled().FindAllString(s, n) }
+func (p *Pattern) ReplaceAllString(s, with string) string {
+	return p.compiled().ReplaceAllString(s, with)
+}
+func (p *Pattern) FindAllStringIndex(s string, n int) [][]int {
+	return p.compiled().FindAllStringIndex(s, n)
+}
+func (p *Pattern) FindAllStringSubmatch(s string, n int) [][]string {
+	return p.compiled().FindAllStringSubmatch(s, n)
+}
+func (p *Pattern) FindAllStringSubmatchIndex(s string, n int) [][]int {
+	return p.compiled().FindAllStringSubmatchIndex(s, n)
+}
+func (p *Pattern) ReplaceAllStringFunc(s string, f func(string) string) string {
+	return p.compiled().ReplaceAllStringFunc(s, f)
+}
