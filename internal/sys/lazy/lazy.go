@@ -24,26 +24,51 @@ func Regexp(text string) *Pattern {
 	return p
 }
 
-func (p *Pattern) MatchString(s string) bool            { return p.compiled().MatchString(s) }
-func (p *Pattern) FindString(s string) string           { return p.compiled().FindString(s) }
-func (p *Pattern) FindStringIndex(s string) []int       { return p.compiled().FindStringIndex(s) }
-func (p *Pattern) FindStringSubmatch(s string) []string { return p.compiled().FindStringSubmatch(s) }
+// MatchString reports whether a text has a match.
+func (p *Pattern) MatchString(s string) bool { return p.compiled().MatchString(s) }
+
+// FindString is the first match; empty if there is none.
+func (p *Pattern) FindString(s string) string { return p.compiled().FindString(s) }
+
+// FindStringIndex is the place of the first match; nil if there is none.
+func (p *Pattern) FindStringIndex(s string) []int { return p.compiled().FindStringIndex(s) }
+
+// FindStringSubmatch is the first match and its groups; nil if there is none.
+func (p *Pattern) FindStringSubmatch(s string) []string {
+	return p.compiled().FindStringSubmatch(s)
+}
+
+// FindStringSubmatchIndex is the places of these.
 func (p *Pattern) FindStringSubmatchIndex(s string) []int {
 	return p.compiled().FindStringSubmatchIndex(s)
 }
-func (p *Pattern) FindAllString(s string, n int) []string { return p.compiled().FindAllString(s, n) }
-func (p *Pattern) ReplaceAllString(s, with string) string {
-	return p.compiled().ReplaceAllString(s, with)
+
+// FindAllString are all matches, at most n unless it is negative.
+func (p *Pattern) FindAllString(s string, n int) []string {
+	return p.compiled().FindAllString(s, n)
 }
+
+// FindAllStringIndex are the places of these.
 func (p *Pattern) FindAllStringIndex(s string, n int) [][]int {
 	return p.compiled().FindAllStringIndex(s, n)
 }
+
+// FindAllStringSubmatch are these with their groups.
 func (p *Pattern) FindAllStringSubmatch(s string, n int) [][]string {
 	return p.compiled().FindAllStringSubmatch(s, n)
 }
+
+// FindAllStringSubmatchIndex are the places of these and of their groups.
 func (p *Pattern) FindAllStringSubmatchIndex(s string, n int) [][]int {
 	return p.compiled().FindAllStringSubmatchIndex(s, n)
 }
+
+// ReplaceAllString replaces all matches by a template of package regexp.
+func (p *Pattern) ReplaceAllString(s, with string) string {
+	return p.compiled().ReplaceAllString(s, with)
+}
+
+// ReplaceAllStringFunc replaces all matches by what f makes of each.
 func (p *Pattern) ReplaceAllStringFunc(s string, f func(string) string) string {
 	return p.compiled().ReplaceAllStringFunc(s, f)
 }
