@@ -25,7 +25,7 @@ func (c *Cmd) lengthen(
 	known := map[string]time.Duration{}
 	for i := range p.Loads {
 		s := &p.Loads[i].Spec
-		if !experiment.OpenLoad(s) {
+		if !experiment.OpenEnded(s) {
 			continue
 		}
 		if d := had[p.Points[i].String()]; d > 0 {
@@ -35,7 +35,7 @@ func (c *Cmd) lengthen(
 			if err != nil {
 				return err
 			}
-			*s = experiment.LengthenedLoad(*s, long)
+			*s = experiment.Lengthened(*s, long)
 		}
 		p.Lasting[i] = s.Duration.Std()
 	}
@@ -65,7 +65,7 @@ func (c *Cmd) answers(ctx context.Context, sess *session.Session, p *search.Poin
 	case errors.Is(err, session.ErrInterrupted) || r != nil && r.Trace.Run.Status == trace.Interrupted:
 		return 0, session.ErrInterrupted
 	case r != nil:
-		known[string(key)] = experiment.LongAnswer(r.Trace.Records)
+		known[string(key)] = experiment.AnswerTime(r.Trace.Records)
 	default:
 		known[string(key)] = 0
 	}

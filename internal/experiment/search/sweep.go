@@ -146,7 +146,6 @@ func RunSweep(p *PointLoads, had map[PointRun]curve.Observation, d Deps, interru
 	return all, err
 }
 
-// A result is the result of a turn.
 type result struct {
 	seen curve.Observation
 	lost error // why there is no run

@@ -12,7 +12,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
-// A tokenKind says what a token is.
 type tokenKind int
 
 const (
@@ -124,7 +123,6 @@ func (l *lexer) next() error {
 	return l.inside(tagStart, tagEnd, "%}")
 }
 
-// before trims the text before a tag.
 func (l *lexer) before(text string, kind, sign byte) string {
 	switch {
 	case sign == '-':
@@ -211,7 +209,6 @@ func first(sign string) byte {
 	return sign[0]
 }
 
-// inside reads the tokens of a tag.
 func (l *lexer) inside(start, end tokenKind, delimiter string) error {
 	l.add(start, "{"+delimiter[:1])
 	l.open = l.open[:0]
@@ -299,7 +296,6 @@ func (l *lexer) text(quote byte) error {
 	return fmt.Errorf("a string is not closed: %.30s", s)
 }
 
-// simpleEscapes are the escapes with one letter.
 var simpleEscapes = map[byte]string{
 	'n': "\n", 't': "\t", 'r': "\r", 'a': "\a", 'b': "\b", 'f': "\f", 'v': "\v", '\\': `\`, '\'': "'", '"': `"`, '\n': "",
 }
@@ -317,7 +313,6 @@ func unescape(s string) (text string, err error) {
 	return text, err
 }
 
-// escape is the text of an escape.
 func escape(e string) (string, error) {
 	digits, base := e[1:], 8
 	text, simple := simpleEscapes[e[1]]

@@ -37,7 +37,6 @@ var (
 	page      = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Funcs(functions).Parse(pageText)) })
 )
 
-// A headedSection has its heading as HTML.
 type headedSection struct {
 	Section
 	Heading template.HTML

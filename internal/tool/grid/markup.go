@@ -32,7 +32,6 @@ var (
 	spanning = lazy.Regexp(`(?i)(col|row)span\s*=\s*["']?(\d{1,3})`)
 )
 
-// addHTML reads a line of an HTML table.
 func (d *draft) addHTML(n int, text string) bool {
 	h := d.html
 	h.lines++

@@ -36,7 +36,6 @@ var (
 	tableTag  = lazy.Regexp(`(?i)<table[\s>]`)
 )
 
-// start begins a table with a line that can be its first.
 func start(n int, text string, above []string) *draft {
 	d := &draft{first: n, last: n, above: above}
 	trimmed := strings.TrimSpace(Unquoted(text))
@@ -266,7 +265,6 @@ func hasNumber(cells []string) bool {
 	return false
 }
 
-// splitSeparated splits at a separator outside of quotes.
 func splitSeparated(text string, separator byte) (cells []string) {
 	quoted, start := false, 0
 	for i := 0; i <= len(text) && len(cells) < mostColumns; i++ {
