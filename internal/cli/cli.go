@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"net"
 	"os"
 	"os/signal"
@@ -59,7 +58,6 @@ func Main(version string) {
 		out.Interrupted()
 		errs.Interrupted()
 	})
-	log.SetOutput(io.Discard) // net/http repeats there what servers send unasked
 	sess := &session.Session{
 		Args:    os.Args[1:],
 		Env:     os.LookupEnv,

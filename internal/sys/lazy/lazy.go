@@ -1,8 +1,13 @@
 // Package lazy compiles regular expressions when they are first used. The program has two hundred, of which a command
 // uses a few: to compile all of them took a third of its start.
+//
+// It imports so little that it starts before the libraries that log, which is discarded: one of metrics logs at every
+// start where the kernel counts no pressure of a group, net/http what servers send unasked.
 package lazy
 
 import (
+	"io"
+	"log"
 	"os"
 	"regexp"
 	"strings"
@@ -14,6 +19,12 @@ type Pattern struct{ compiled func() *regexp.Regexp }
 
 // inTests are all compiled at once, so that a mistake in one fails the tests of its package.
 var inTests = strings.HasSuffix(os.Args[0], ".test")
+
+func init() {
+	if !inTests {
+		log.SetOutput(io.Discard)
+	}
+}
 
 // Regexp is the pattern of a text, whose first use panics if it is none.
 func Regexp(text string) *Pattern {
