@@ -30,7 +30,7 @@ PACKAGES := web/node_modules/.package-lock.json
 WITH_PACKAGES = @if [ -e $(PACKAGES) ]; then cd web && $(1); else echo 'skipped, without Node 20.19 and the packages of web/: $(1)' >&2; fi
 
 # prints what a binary without the page lacks, and how to have it
-WITHOUT_PAGE = [ -e $(PAGE) ] || echo 'note: pitot ui and HTML reports need the page, which is not in this binary: install Node 20.19 or newer, let npm reach its registry, and run make build again' >&2
+WITHOUT_PAGE = [ -e $(PAGE) ] || echo 'note: pitot ui and HTML reports need the page, which is not in this binary: install Node 20.19 or newer, let npm reach its registry, and run make build again; or install a release, which has it (docs/install.md)' >&2
 
 page: $(if $(NODE),$(PAGE)) ## the page that pitot ui serves, from web/
 

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"net"
 	"os"
 	"os/signal"
@@ -59,7 +58,6 @@ func Main(version string) {
 		out.Interrupted()
 		errs.Interrupted()
 	})
-	log.SetOutput(io.Discard) // net/http repeats there what servers send unasked
 	sess := &session.Session{
 		Args:    os.Args[1:],
 		Env:     os.LookupEnv,
@@ -194,6 +192,9 @@ func takeLanguage(sess *session.Session) error {
 func onlyCommand(g *grammar, args []string) any {
 	if len(args) == 0 || args[0] == "" {
 		return g
+	}
+	if len(args) == 1 && slices.Contains([]string{"--help", "-h", "--version"}, args[0]) {
+		return flags.Outline(g)
 	}
 	all := reflect.TypeFor[grammar]()
 	for f := range all.Fields() {

@@ -315,8 +315,8 @@ func TestAServerThatStartsIsWaitedFor(t *testing.T) {
 			if code := Run(v.Session); code != exitOK || strings.Count(v.stderr.String(), "waiting up to 20s for http://engine:80: ") != 1 {
 				t.Errorf("exit code %d: %s", code, v.stderr.String())
 			}
-			if tr := v.last(t); english.Say(tr.Run.Env.Tokenizer) != "the server's /tokenize" || len(tr.Records) != 2 {
-				t.Errorf("%d records, prompts from %q", len(tr.Records), english.Say(tr.Run.Env.Tokenizer))
+			if tr := v.last(t); english().Say(tr.Run.Env.Tokenizer) != "the server's /tokenize" || len(tr.Records) != 2 {
+				t.Errorf("%d records, prompts from %q", len(tr.Records), english().Say(tr.Run.Env.Tokenizer))
 			}
 			cancel()
 			if err := <-ended; err != nil {

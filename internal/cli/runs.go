@@ -109,7 +109,7 @@ func (c runsListCmd) Run(sess *session.Session) error {
 	case err != nil:
 		return err
 	case c.JSON:
-		return runs.Summary(sess.Stdout, all, runs.JSON, english)
+		return runs.Summary(sess.Stdout, all, runs.JSON, english())
 	case total == 0 && c.Match == "" && !c.Selects():
 		_, err := fmt.Fprintln(sess.Stdout, sess.Word("runs.none"))
 		return err
@@ -301,7 +301,7 @@ func (c runsExportCmd) writer(sess *session.Session, s *store.Store, filter stor
 // summarize writes a row for each run.
 func summarize(sess *session.Session, w io.Writer, s *store.Store, list []store.Listing, form runs.Format) error {
 	all, err := withFigures(sess, s, list)
-	return errors.Join(err, runs.Summary(w, all, form, english))
+	return errors.Join(err, runs.Summary(w, all, form, english()))
 }
 
 // opened are stored runs, one after the other.

@@ -103,7 +103,7 @@ func TestSGLangInVirtualTime(t *testing.T) {
 		if p := tr.Run.Plan; p.Dialect != "sglang" || p.Protocol != "generate" || tr.Run.Name != "a/b" {
 			t.Errorf("%+v", p)
 		}
-		if !strings.Contains(english.SayAll("stop", tr.Run.Notes), "1 of 2 headers are left out") {
+		if !strings.Contains(english().SayAll("stop", tr.Run.Notes), "1 of 2 headers are left out") {
 			t.Errorf("%q", tr.Run.Notes)
 		}
 		for _, r := range tr.Records {

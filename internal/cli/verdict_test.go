@@ -54,7 +54,7 @@ func TestRequireValid(t *testing.T) {
 			t.Errorf("%s: nothing is said of the run:\n%s", tt.args, stderr)
 		}
 		stored := lastIn(t, "runs.db")
-		if v := stored.Run.Verdict; v == nil || v.Validity != trace.Invalid || !strings.Contains(english.SayAll("stop", v.Reasons), "file descriptors") {
+		if v := stored.Run.Verdict; v == nil || v.Validity != trace.Invalid || !strings.Contains(english().SayAll("stop", v.Reasons), "file descriptors") {
 			t.Errorf("%s: the verdict kept is %+v", tt.args, v)
 		}
 	}
