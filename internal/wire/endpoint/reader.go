@@ -36,6 +36,7 @@ type reader struct {
 	free     int     // bytes that the answer may hold without it
 	charged  int     // of it
 	servedBy *servedBy
+	request  transport.Request
 }
 
 // readState is what every read needs, in as few cache lines as it takes: of a stream that speaks again after a

@@ -339,7 +339,7 @@ func (p *poller) of(e *unix.EpollEvent) *Conn {
 func (p *poller) noticed(e *unix.EpollEvent) *Conn {
 	if int(e.Fd) == p.alarm {
 		var b [8]byte
-		_, _ = unix.Read(p.alarm, b[:])
+		_, _, _ = syscall.RawSyscall(unix.SYS_READ, uintptr(p.alarm), uintptr(unsafe.Pointer(&b)), uintptr(len(b)))
 		return nil
 	}
 	c := p.of(e)
@@ -476,7 +476,7 @@ func (p *poller) wake() {
 	defer p.mu.Unlock()
 	if p.alarm >= 0 {
 		one := [8]byte{1}
-		_, _ = unix.Write(p.alarm, one[:])
+		_, _, _ = syscall.RawSyscall(unix.SYS_WRITE, uintptr(p.alarm), uintptr(unsafe.Pointer(&one)), uintptr(len(one)))
 	}
 }
 
