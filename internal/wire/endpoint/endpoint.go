@@ -93,8 +93,8 @@ type Client struct {
 	budget    *budget
 	servedBy  servedBy
 	bodies    freeBodies
-	sent      func(body []byte) // gives one back
-	readers   sync.Pool         // *reader
+	sent      func(body []byte)      // gives one back
+	readers   sync.Pool              // *reader
 	elsewhere atomic.Pointer[string] // where a redirect led
 }
 

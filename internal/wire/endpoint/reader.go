@@ -82,6 +82,9 @@ func (r *reader) Prefetch() {
 	}
 }
 
+// Output implements transport.Warm.
+func (r *reader) Output(seq uint64) bool { return r.outputs > 0 && r.read.Seq == seq }
+
 // A form is how a body is to be read.
 type form int
 

@@ -154,8 +154,8 @@ type origin struct {
 	name, addr, host string // of the server: for TLS, to connect to, for the Host header
 	path             string
 	idle             *idleList // of connections with this scheme and address
-	std              bool     // only net/http supports it
-	digits           *address // nil: net.Dialer connects
+	std              bool      // only net/http supports it
+	digits           *address  // nil: net.Dialer connects
 }
 
 // origin parses the URL of a request, once for each URL.

@@ -41,6 +41,7 @@ type rawConn struct {
 	warm    Warm        // its receiver; nil: not warm
 
 	began          int64          // when the exchange did
+	output         int64          // the stamp of its latest read with output; 0: none had any
 	over           sync.WaitGroup // the exchange, for the one that waits for it
 	end            error          // how it ended
 	closed         atomic.Bool
@@ -293,7 +294,7 @@ func (c *Conn) begin(layer io.Reader, to consumer) bool {
 	if layer != nil {
 		c.raw.layer = layer
 	}
-	c.raw.taker, c.raw.asked = to, false
+	c.raw.taker, c.raw.asked, c.raw.output = to, false, 0
 	c.raw.poller.begin(c)
 	return true
 }
@@ -508,7 +509,7 @@ func (c *Conn) coalesced(seq uint64) (once bool, segments int) {
 		segments = int(p.last) + max(0, int(came)-int(p.read))
 		if c.raw.reading.Load() { // it is the poller that asks
 			c.raw.asked = true
-			if !once {
+			if !once && !c.raw.poller.overslept {
 				c.raw.poller.pace.merged++
 			}
 		}
