@@ -66,19 +66,23 @@ func TestWhenAPollerIsLazy(t *testing.T) {
 		{"just enough comes in a long sleep", load{events: window / 2, streams: 500, patient: true}, true},
 		{
 			"outputs follow each other slowly enough",
-			load{events: 2 * window, streams: 1, pause: 1500 * time.Microsecond, patient: true}, true,
+			load{events: 2 * window, streams: 1, pause: 1500 * time.Microsecond, patient: true},
+			true,
 		},
 		{
 			"outputs follow each other fast",
-			load{events: 10 * window, streams: 500, pause: 1400 * time.Microsecond, patient: true}, false,
+			load{events: 10 * window, streams: 500, pause: 1400 * time.Microsecond, patient: true},
+			false,
 		},
 		{
 			"a few outputs follow each other at once",
-			load{events: 20 * window, streams: 500, pause: time.Second, shorter: 1, patient: true}, true,
+			load{events: 20 * window, streams: 500, pause: time.Second, shorter: 1, patient: true},
+			true,
 		},
 		{
 			"some outputs follow each other at once",
-			load{events: 20 * window, streams: 500, pause: time.Second, shorter: 2, patient: true}, false,
+			load{events: 20 * window, streams: 500, pause: time.Second, shorter: 2, patient: true},
+			false,
 		},
 		{"answers are just long enough", load{events: 10 * window, streams: 500, answer: shortAnswer}, true},
 		{"answers are short", load{events: 10 * window, streams: 500, answer: shortAnswer - 1}, false},
