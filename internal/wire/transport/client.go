@@ -58,7 +58,7 @@ func New(cfg Config) *Client {
 	cfg.KeepAlive = cmp.Or(cfg.KeepAlive, keepAlive)
 	c := &Client{
 		cfg: cfg, clock: cfg.Clock, direct: direct, watch: newWatch(), release: holdStamping(),
-		idle: idleConns{lists: map[string]*idleList{}},
+		idle: idleConns{conns: map[string][]idleConn{}},
 	}
 	if c.clock == nil {
 		c.clock = clock.New()
@@ -153,9 +153,9 @@ type origin struct {
 	secure           bool
 	name, addr, host string // of the server: for TLS, to connect to, for the Host header
 	path             string
-	idle             *idleList // of connections with this scheme and address
-	std              bool      // only net/http supports it
-	digits           *address  // nil: net.Dialer connects
+	key              string   // scheme and address
+	std              bool     // only net/http supports it
+	digits           *address // nil: net.Dialer connects
 }
 
 // origin parses the URL of a request, once for each URL.
@@ -179,7 +179,7 @@ func (c *Client) origin(text string) (*origin, error) {
 		port = "443"
 	}
 	o.addr = net.JoinHostPort(o.name, cmp.Or(u.Port(), port))
-	o.idle = c.idle.list(u.Scheme + " " + o.addr)
+	o.key = u.Scheme + " " + o.addr
 	o.std = c.cfg.NetHTTP || c.cfg.HTTP2 || u.Scheme != "http" && u.Scheme != "https" || u.User != nil ||
 		!plainName(o.name)
 	if c.cfg.Proxy != nil && !o.std {

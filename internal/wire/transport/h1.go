@@ -316,22 +316,7 @@ func (p *response) outcome(received, sent error) error {
 // idleConns are open, unused connections.
 type idleConns struct {
 	mu    sync.Mutex
-	lists map[string]*idleList // by scheme and address
-}
-
-// An idleList has the newest connection last.
-type idleList struct{ conns []idleConn }
-
-// list is the one of a scheme and address.
-func (i *idleConns) list(key string) *idleList {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	l := i.lists[key]
-	if l == nil {
-		l = new(idleList)
-		i.lists[key] = l
-	}
-	return l
+	conns map[string][]idleConn // by scheme and address, the newest last
 }
 
 type idleConn struct {
@@ -343,7 +328,7 @@ type idleConn struct {
 func (i *idleConns) take(o *origin, limit time.Duration) *h1Conn {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	list := o.idle.conns
+	list := i.conns[o.key]
 	for len(list) > 0 && time.Since(list[0].since) >= limit {
 		list[0].close()
 		list[0] = idleConn{}
@@ -355,24 +340,24 @@ func (i *idleConns) take(o *origin, limit time.Duration) *h1Conn {
 		list[last] = idleConn{}
 		list = list[:last]
 	}
-	o.idle.conns = list
+	i.conns[o.key] = list
 	return newest
 }
 
 func (i *idleConns) put(o *origin, c *h1Conn) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	o.idle.conns = append(o.idle.conns, idleConn{c, time.Now()})
+	i.conns[o.key] = append(i.conns[o.key], idleConn{c, time.Now()})
 }
 
 // close closes them all.
 func (i *idleConns) close() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	for _, list := range i.lists {
-		for _, c := range list.conns {
+	for _, list := range i.conns {
+		for _, c := range list {
 			c.close()
 		}
-		list.conns = nil
 	}
+	clear(i.conns)
 }
