@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -51,8 +52,8 @@ func (b *Bundle) Write(w io.Writer, s *store.Store) (remarks []string, err error
 			return nil, fmt.Errorf("bundle run %s: %w", id, err)
 		}
 	}
-	for name, facts := range b.Facts {
-		if err := b.json(name, facts); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(b.Facts)) {
+		if err := b.json(name, b.Facts[name]); err != nil {
 			return nil, fmt.Errorf("bundle %s: %w", name, err)
 		}
 	}
