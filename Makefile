@@ -15,7 +15,7 @@ SERVERS ?= $(HOME)/.cache/pitot-servers
 export CGO_ENABLED := 0
 export GOFLAGS := -trimpath $(GOFLAGS)
 
-.PHONY: build page test-page lint-page e2e screenshots test torture streams fleet servers lint vuln fmt demo bench bench-floor bench-peers fuzz release wheels
+.PHONY: build page test-page lint-page e2e screenshots test torture streams fleet servers lint vuln fmt demo bench bench-floor bench-peers fuzz release wheels site
 
 build: page ## bin/pitot, static
 	go build -buildvcs=auto -ldflags '-s -w' -o bin/pitot ./cmd/pitot
@@ -123,6 +123,14 @@ release: page ## all of a release in dist/: archives, wheels, packages, image
 
 wheels: page ## the wheels of pitot-bench in dist/
 	packaging/release.sh wheels
+
+site: bin/site/bin/mkdocs ## docs/ as a site, in dist/site; a link that leads nowhere is an error
+	NO_MKDOCS_2_WARNING=1 $< build --config-file packaging/site/mkdocs.yml
+
+bin/site/bin/mkdocs: packaging/site/requirements.txt
+	python3 -m venv bin/site
+	bin/site/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
 
 # The version is in the name, so that another one is another file.
 $(GOLANGCI_LINT):

@@ -50,6 +50,7 @@ if wants archives; then
 	"$(tool cyclonedx-gomod github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod v1.10.0)" app -json -licenses -noserial -main cmd/pitot -output "dist/pitot-$version.cdx.json" .
 	sed -i "s/\"timestamp\": \"[^\"]*\"/\"timestamp\": \"$(date -u -d "@$SOURCE_DATE_EPOCH" +%FT%TZ)\"/" "dist/pitot-$version.cdx.json"
 	sed "s/@VERSION@/$version/g" packaging/install.sh >dist/install.sh
+	cp packaging/bench-job.yaml dist/
 	packaging/formula.sh "$version" dist >dist/pitot.rb
 fi
 if wants wheels; then

@@ -48,6 +48,9 @@ func TestTheTagIsTheVersion(t *testing.T) {
 			t.Errorf("%q: %v: %s", tag, err, out)
 		}
 	}
+	if job, err := os.ReadFile("../../packaging/bench-job.yaml"); err != nil || !bytes.Contains(job, []byte("image: ghcr.io/pitot-bench/pitot:"+version+"\n")) {
+		t.Errorf("bench-job.yaml has another image than that of %s: %v", version, err)
+	}
 	if out, err := exec.Command("../../packaging/notes.sh", version).Output(); err != nil || !bytes.HasPrefix(bytes.TrimSpace(out), []byte("- ")) {
 		t.Errorf("notes: %v: %.80s", err, out)
 	}

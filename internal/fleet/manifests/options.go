@@ -130,7 +130,7 @@ func checkObject(flag, name string, required bool) error {
 func checkImage(flag, image string) error {
 	switch {
 	case image == "":
-		return fmt.Errorf("%s: no image given; it must be one that your cluster can pull, such as registry.example.com/pitot:v1", flag)
+		return fmt.Errorf("%s: no image given, and this build is no release with one of its own; name one that your cluster can pull, such as registry.example.com/pitot:v1", flag)
 	case images.MatchString(image):
 		return nil
 	case images.MatchString(image + ":tag"):
