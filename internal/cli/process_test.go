@@ -459,6 +459,7 @@ func TestServeEndsWithAnInterrupt(t *testing.T) {
 
 // Whatever a config file holds, it ends in a Spec, or in an error that names the file.
 func FuzzConfig(f *testing.F) {
+	race.Skip(f)
 	f.Add("rate: 5\nslo: [ttft=1s]\nengine:\n  ttft: 5ms\n")
 	f.Add("requests: [1]\n? x\n: |\n  text\n")
 	f.Add("{a: 1, b: {c: ~}}\n---\nx")

@@ -129,6 +129,7 @@ func checkDialects(t *testing.T, v *virtual) {
 
 // The backends that the engine serves: 0 failed, figures alike.
 func TestSGLangBackends(t *testing.T) {
+	race.Skip(t)
 	for backend, route := range map[string]string{
 		"sglang-native": "generate", "sglang-oai": "completions", "sglang-oai-chat": "chat", "vllm": "completions", "vllm-chat": "chat",
 		"lmdeploy": "completions", "lmdeploy-chat": "chat",
