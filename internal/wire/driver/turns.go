@@ -155,7 +155,7 @@ func (r *run) goOn(followers []encoded, free trace.Instant) {
 		r.gate.release(r.now())
 		return
 	}
-	r.released(e, free)()
+	r.send(r.released(e, free))
 }
 
 // pause waits until due; false means that the run was stopped, or is over before.
