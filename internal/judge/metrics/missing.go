@@ -8,16 +8,16 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
-// A gap is the requests of a run that were sent and have no record. Latencies are those of the others. How many requests
-// were in flight, whether the load was steady and whether the server stood still is only known where next to none are
-// missing; rates are lower bounds where answers are.
+// A gap is the requests of a run that were sent and have no record. Latencies are those of the others. How many
+// requests were in flight, whether the load was steady and whether the server stood still is only known where next
+// to none are missing; rates are lower bounds where answers are.
 type gap struct {
 	requests      int  // without those of lost workers, which have failed
 	some, answers bool // more than HarmlessFailures are missing, or answers
 }
 
-// gapOf is that of a run of n records, the largest index of which is the one before behind, and some of which say that their
-// worker was lost.
+// gapOf is that of a run with n records, of which some say that their worker was lost. behind is 1 + the largest
+// index of a record.
 func gapOf(run *trace.Run, n, behind, ofWorkers int) gap {
 	lost, inFlight := run.Missing()
 	if inFlight == 0 && run.Origin == nil && !run.End.Happened() {

@@ -70,7 +70,8 @@ type Requests struct {
 	Sent    int `json:"sent"` // released by the driver
 	OK      int `json:"ok"`
 	Failed  int `json:"failed"`
-	// Missing were sent and have no record: it cannot be read, or they were in flight when a run without an end was last seen.
+	// Missing were sent and have no record: it cannot be read, or they were in flight when a run without an end
+	// was last seen.
 	Missing int     `json:"missing,omitempty"`
 	Classes []Class `json:"classes,omitempty"` // of the failures
 	// Shed are the failures by which the server refused load: status 429, or 503 with Retry-After.

@@ -9,8 +9,8 @@ type Followers struct {
 	next  []int32 // 1 + that of the next one that waits for the same, by the position of a follower
 }
 
-// NewFollowers are those of n requests; after is 1 + the position of the request that one waits for, 0 for none. It panics
-// where a request waits for itself or a later one, which would be forever.
+// NewFollowers are those of n requests; after is 1 + the position of the request that one waits for, 0 for none.
+// It panics where a request waits for itself or a later one, which would be forever.
 func NewFollowers(n int, after func(i int) int) (f Followers) {
 	for i := n - 1; i >= 0; i-- {
 		prior := after(i)

@@ -103,11 +103,13 @@ func note(run *trace.Run, records, telemetry []*Damage) {
 // noteUnended says of a run without an end how many requests have no record, by its last snapshot: they were in flight,
 // or their records were lost with the process.
 func (s *Store) noteUnended(run *trace.Run) {
-	if run.Status != trace.Running && run.Status != Killed || slices.ContainsFunc(run.Notes, func(n plan.Message) bool { return n.Code == trace.Unended }) {
+	noted := slices.ContainsFunc(run.Notes, func(n plan.Message) bool { return n.Code == trace.Unended })
+	if noted || run.Status != trace.Running && run.Status != Killed {
 		return
 	}
 	var n int
-	_ = s.db.QueryRow("SELECT released - records FROM run JOIN snapshot ON run_id = id WHERE id = ? ORDER BY at_ns DESC LIMIT 1", run.ID).Scan(&n)
+	_ = s.db.QueryRow(`SELECT released - records FROM run JOIN snapshot ON run_id = id
+		WHERE id = ? ORDER BY at_ns DESC LIMIT 1`, run.ID).Scan(&n) // 0 without one
 	if n > 0 {
 		run.Notes = append(run.Notes, plan.Msg(trace.Unended, "run", run.ID, "records", n))
 	}

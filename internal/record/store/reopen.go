@@ -61,16 +61,17 @@ func claim(tx *sql.Tx, id string) error {
 	}
 	_, err = tx.Exec("UPDATE run SET tally = '', status = ?, beat_ns = ? WHERE id = ?", trace.Running, time.Now().UnixNano(), id)
 	if err == nil {
-		_, err = tx.Exec("UPDATE run_body SET body = json_set(body, '$.writer', ?) WHERE run_id = ? AND json_valid(body)", proc.Identity(), id)
+		const owned = "UPDATE run_body SET body = json_set(body, '$.writer', ?) WHERE run_id = ? AND json_valid(body)"
+		_, err = tx.Exec(owned, proc.Identity(), id)
 	}
 	return err
 }
 
-// bury marks the runs of processes that are known to have ended, as far as it can be written: others count as killed when
-// they have been silent for long enough.
+// bury marks the runs of processes that are known to have ended, as far as it can be written: others count as killed
+// when they have been silent for long enough.
 func (s *Store) bury() {
-	for _, run := range s.strings(`SELECT id || char(10) || json_extract(body, '$.writer') FROM run JOIN run_body ON run_id = id
-		WHERE status = 'running' AND beat_ns > ? AND json_valid(body)`, time.Now().Add(-silence).UnixNano()) {
+	for _, run := range s.strings(`SELECT id || char(10) || json_extract(body, '$.writer')
+		FROM run JOIN run_body ON run_id = id WHERE status = 'running' AND beat_ns > ? AND json_valid(body)`, time.Now().Add(-silence).UnixNano()) {
 		if id, writer, _ := strings.Cut(run, "\n"); proc.HasEnded(writer) {
 			s.giveUp(id)
 		}

@@ -28,12 +28,13 @@ func (r *Run) Lose(note plan.Message) {
 		v.Validity = Doubtful
 	}
 	lost, _ := r.Missing()
-	v.Reasons = append(slices.DeleteFunc(slices.Clone(v.Reasons), func(m plan.Message) bool { return m.Code == Incomplete }), plan.Msg(Incomplete, "records", lost))
-	r.Verdict = &v
+	others := slices.DeleteFunc(slices.Clone(v.Reasons), func(m plan.Message) bool { return m.Code == Incomplete })
+	v.Reasons, r.Verdict = append(others, plan.Msg(Incomplete, "records", lost)), &v
 }
 
-// Missing counts the requests that were sent and have no record, by the notes of the run: those that were answered, and
-// those that were in flight when a run without an end was last seen. Those of lost workers have a record of a failure.
+// Missing counts the requests that were sent and have no record, by the notes of the run: those that were
+// answered, and those that were in flight when a run without an end was last seen. Requests of lost workers have a
+// record of a failure.
 func (r *Run) Missing() (lost, inFlight int) {
 	for _, n := range r.Notes {
 		records, _ := n.Args["records"].(float64)

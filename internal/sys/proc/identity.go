@@ -24,8 +24,8 @@ func namespace() string {
 	return strings.ReplaceAll(name, " ", "") + "."
 }
 
-// HasEnded reports whether the process with an Identity is known to have ended: one of this machine, since its last start,
-// and of this namespace. Its number may belong to another process by now.
+// HasEnded reports whether the process with an Identity is known to have ended: one of this machine, since its last
+// start, and of this namespace. Its number may belong to another process by now.
 func HasEnded(identity string) bool {
 	var space, began string
 	var pid int
