@@ -97,6 +97,9 @@ func (s Summary) Figures() []trace.ReportedFigure {
 	l.Distribution(figure.ITL, s.Service.ITL)
 	l.Distribution(figure.E2EL, s.Service.E2EL)
 	s.resourceFigures(&l)
+	if s.Rates.AtLeast {
+		return slices.DeleteFunc(l, ofAll)
+	}
 	return l
 }
 
