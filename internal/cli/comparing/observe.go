@@ -14,12 +14,8 @@ import (
 func Observe(s *store.Store, run trace.Run, by []compare.RuleSource, rules metrics.Rules, read func(*trace.Trace) *trace.Trace) (compare.ComparedRun, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(50)) // little more memory than what is held
 	definition, version := compare.Definition(by)
-	if definition != "" {
-		if parts, err := s.Observation(run.ID, definition, version); err == nil && parts != nil {
-			if seen, ok := compare.Restore(run, parts, rules); ok {
-				return seen, nil
-			}
-		}
+	if seen, ok := compare.Restore(run, s.Observation(run.ID, definition, version), rules); ok {
+		return seen, nil
 	}
 	t, records, err := s.Stream(run.ID)
 	if err != nil {
@@ -39,6 +35,9 @@ func Observe(s *store.Store, run trace.Run, by []compare.RuleSource, rules metri
 	}
 	if parts := seen.Parts(); parts != nil {
 		_ = s.StoreObservation(t.Run, n, definition, version, parts) // else it is read again
+		if stored, ok := compare.Restore(t.Run, s.Observation(run.ID, definition, version), rules); ok {
+			return stored, nil // less in memory
+		}
 	}
 	return seen, nil
 }

@@ -35,6 +35,9 @@ func Regexp(text string) *Pattern {
 	return p
 }
 
+// String is the text of the pattern.
+func (p *Pattern) String() string { return p.compiled().String() }
+
 // MatchString reports whether a text has a match.
 func (p *Pattern) MatchString(s string) bool { return p.compiled().MatchString(s) }
 
