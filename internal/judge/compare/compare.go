@@ -160,6 +160,7 @@ func (t *table) fill() error {
 			v.sessions = t.sessions(t.variants[0], v)
 		}
 		t.changes(v)
+		t.judgeAnswers(v)
 	}
 	for i, l := range t.lines {
 		t.shifts(l, &t.out.Rows[i])
