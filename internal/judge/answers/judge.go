@@ -31,7 +31,6 @@ const (
 	TooFewBlocks  plan.Code = "answers.blocks"   // of four legs with the same requests
 	Unmarked      plan.Code = "answers.unmarked" // answers without marks
 	OtherKeys     plan.Code = "answers.keys"     // marks under several keys
-	OtherRequests plan.Code = "answers.requests"
 	OtherPrompts  plan.Code = "answers.prompts" // the servers counted other prompt tokens
 	LeftOut       plan.Code = "answers.left-out"
 	Random        plan.Code = "answers.random"
@@ -157,7 +156,7 @@ const (
 	mostLeftOut  = 0.05
 	mostPrompts  = 0.01
 	mostEarly    = 0.9
-	leastDiffer  = 5
+	leastDiffer  = 10 // pairs of answers, between restarts, from which on a ratio can be told to be near 1
 	guardedAlpha = 0.05
 )
 
@@ -286,6 +285,9 @@ func judge(blocks []*block, o Options) Result {
 	return r
 }
 
+// Countable reports whether enough answers differ between restarts to tell how often.
+func (r *Result) Countable() bool { return r.Before.Differ+r.After.Differ >= leastDiffer }
+
 // count adds the counts of a block.
 func (r *Result) count(b *block) {
 	r.Requests += b.requests
@@ -375,9 +377,9 @@ func (r *Result) conclude(o Options, differ int) {
 	switch {
 	case r.Parts != nil:
 		r.Verdict = Changed
-	case !open && (differ == 0 || r.Hazard != nil && r.Hazard.upper < o.Margin):
+	case !open && (differ == 0 || r.Countable() && r.Hazard.upper < o.Margin):
 		r.Verdict = Same
-	case differ < leastDiffer:
+	case !r.Countable():
 		r.Why = plan.Msg(TooFewDiffer, "n", differ)
 	default:
 		r.Why = plan.Msg(Undecided, "margin", o.Margin)

@@ -41,6 +41,9 @@ func (t *table) legOf(v *variant, r *ComparedRun) *answers.Leg {
 
 // judgeAnswers judges those of a variant against those of the baseline.
 func (t *table) judgeAnswers(v *variant) {
+	if t.o.NoAnswers {
+		return
+	}
 	var legs [2][]*answers.Leg
 	for i, of := range []*variant{t.variants[0], v} {
 		for _, r := range of.runs {
@@ -69,6 +72,49 @@ func (t *table) judgeAnswers(v *variant) {
 	if ok {
 		t.out.Variants[v.column].Answers = &r
 	}
+}
+
+// A Together is a verdict on load and answers at once. Each part has its own level: that both are shown is wrong only if
+// one of them is (intersection-union), so nothing is corrected.
+type Together struct {
+	Load    LoadVerdict     `json:"load"`
+	Answers answers.Verdict `json:"answers"`
+}
+
+// A LoadVerdict is whether a variant is faster, by the figures that people look at first.
+type LoadVerdict string
+
+// The verdicts.
+const (
+	Faster          LoadVerdict = "faster"
+	FasterAndSlower LoadVerdict = "faster and slower" // by figure
+	NotFaster       LoadVerdict = "not faster"
+	SpeedUnknown    LoadVerdict = "unknown"
+)
+
+// together is the verdict on a variant; nil of an A/A experiment.
+func (w *Workload) together(variant int) *Together {
+	v := w.Variants[variant]
+	if v.Answers == nil || !v.Tally.Basis.Decides() || w.Layout != nil && w.Layout.Same {
+		return nil
+	}
+	seen := map[Verdict]bool{}
+	for _, i := range v.Tally.Main {
+		c := w.Rows[i].Cells[variant].Change
+		if seen[c.Verdict] = true; c.Small {
+			seen[c.Verdict], seen[Same] = false, true
+		}
+	}
+	out := &Together{NotFaster, v.Answers.Verdict}
+	switch {
+	case seen[Better] && seen[Worse]:
+		out.Load = FasterAndSlower
+	case seen[Better]:
+		out.Load = Faster
+	case seen[CannotTell] && !seen[Worse]:
+		out.Load = SpeedUnknown
+	}
+	return out
 }
 
 // Gates may be on answers, which are figures of two variants and not of a run.

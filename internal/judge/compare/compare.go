@@ -268,6 +268,7 @@ type Options struct {
 	Baseline   string   // the variant to compare with; "" for the one named like one, or the first
 	Paired     bool     // the i-th runs of two variants belong together
 	SingleRuns bool     // let the chance within single runs decide, though they may differ from run to run
+	NoAnswers  bool     // leave out whether answers changed
 	Predicted  bool     // simulated runs may be compared with measured ones, as separate variants
 	Ignore     []string // settings that neither separate workloads nor are listed
 

@@ -60,7 +60,7 @@ func namesIn(tables []*table) (names []string) {
 		}
 		for _, r := range t.runs {
 			names = append(names, r.unmeasured...)
-			if r.answers != nil && len(t.variants) > 1 {
+			if r.answers != nil && !t.o.NoAnswers && len(t.variants) > 1 {
 				names = append(names, slices.Sorted(maps.Keys(answerFigures))...)
 			}
 		}

@@ -88,6 +88,7 @@ func Needed(runs []trace.Run, o Options) []RuleSource {
 // held on to.
 func Observe(t *trace.Trace, by []RuleSource, rules metrics.Rules) ComparedRun {
 	r, _ := ObserveRecords(t, metrics.InMemory(t.Records), by, rules) // reading a list has no errors
+	_ = r.ObserveAnswers(metrics.InMemory(t.Records))
 	return r
 }
 
