@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"math/bits"
 )
 
@@ -16,6 +17,19 @@ type MarkKey [aes.BlockSize]byte
 
 // ID names a key without giving it away. Marks can be compared if they have the same.
 func (k MarkKey) ID() string { return NewMarker(k).id }
+
+// MarshalText writes the key in hexadecimal.
+func (k MarkKey) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, k[:]), nil }
+
+// UnmarshalText reads the output of MarshalText.
+func (k *MarkKey) UnmarshalText(b []byte) error {
+	raw, err := hex.AppendDecode(nil, b)
+	if err != nil || len(raw) != len(k) {
+		return fmt.Errorf("key of marks: want %d hexadecimal digits", 2*len(k))
+	}
+	*k = MarkKey(raw)
+	return nil
+}
 
 // A Marker marks answers under one key. It may be used by several goroutines.
 type Marker struct {
