@@ -32,7 +32,7 @@ func (t *table) legOf(v *variant, r *ComparedRun) *answers.Leg {
 	if l.Variant, l.Requests = v.column, r.requests; r.origin().Detail == trace.Recorded {
 		l.Requests = r.run.Plan.Seed
 	}
-	l.Independent = independent(r.run)
+	l.Independent, l.Key = independent(r.run), r.run.MarkedBy
 	if leg := r.run.Leg; leg != nil {
 		l.Block, l.Start, l.Position = leg.Block, leg.ServerStart, float64(r.at)
 	}
