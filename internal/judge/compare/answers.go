@@ -123,16 +123,15 @@ const (
 	answersRepeat  = "answers.repeat"
 	answersLength  = "answers.length"
 	answersChanged = "answers.changed"
-	answersDefects = "answers.defects"
 )
 
 // answerFigures are these by name.
 var answerFigures = map[string]figure.Figure{
-	answersHazard:  {Name: answersHazard, Unit: ratioUnit, Better: figure.Lower},
-	answersRepeat:  {Name: answersRepeat, Unit: ratioUnit, Better: figure.Lower},
-	answersLength:  {Name: answersLength, Unit: ratioUnit, Better: figure.Neither},
-	answersChanged: {Name: answersChanged, Unit: figure.Share, Better: figure.Lower},
-	answersDefects: {Name: answersDefects, Unit: figure.Share, Better: figure.Lower},
+	answersHazard:         {Name: answersHazard, Unit: ratioUnit, Better: figure.Lower},
+	answersRepeat:         {Name: answersRepeat, Unit: ratioUnit, Better: figure.Lower},
+	answersLength:         {Name: answersLength, Unit: ratioUnit, Better: figure.Neither},
+	answersChanged:        {Name: answersChanged, Unit: figure.Share, Better: figure.Lower},
+	figure.AnswersDefects: {Name: figure.AnswersDefects, Unit: figure.Share, Better: figure.Lower},
 }
 
 // ratioUnit is that of a figure of the variant over that of the baseline.
@@ -159,12 +158,8 @@ func (t *table) answersGate(r GateResult, variant int) GateResult {
 		if got.Altered != nil {
 			e = &got.Altered.Share
 		}
-	case answersDefects:
-		if e = got.Defected(); got.Defects != nil && !r.Gate.Points {
-			r.Value = got.Defects.After.Share()
-			r.exactly(plan.Msg("gate.counted"))
-			return r
-		}
+	case figure.AnswersDefects:
+		e = got.Defected()
 	}
 	switch {
 	case e == nil && got.Hazard == nil && got.AtMost > 0: // nothing differs

@@ -67,7 +67,7 @@ func (g *Gate) parse(limit string, unit figure.Unit) (err error) {
 // ParseThreshold reads a gate on the value of a figure, as one run has it.
 func ParseThreshold(text string) (Gate, error) {
 	g, err := ParseGate(text)
-	if _, answers := answerFigures[g.Name]; err == nil && (g.Relative || g.Points || answers) {
+	if err == nil && (g.Relative || g.Points || !figure.Known(g.Name)) {
 		return g, plan.Problem{
 			Path: "gates", Value: strconv.Quote(text), Why: "a change needs runs to compare with: `pitot compare --fail-if` takes it",
 			Hint: "write a limit of the value, as ttft.p99 > 200ms or requests.failed > 0",

@@ -61,13 +61,15 @@ func (w Phrases) answersParts(load compare.Workload, variant int) (parts []strin
 		}
 	}
 	judged := r.Hazard != nil || r.AtMost > 0
-	add(!r.Why.IsZero(), r.Why.Code, pairsOf(r.Why.Args)...)
+	add(r.Across.Of > 0 && !judged, "answers.differ", "n", r.Across.Differ, "of", r.Across.Of)
+	if !r.Why.IsZero() {
+		parts = append(parts, w.Say(r.Why))
+	}
 	add(r.AtMost > 0 && judged && r.Blocks > 0, "answers.none-differ", "requests", r.Requests, "every", math.Floor(1/r.AtMost))
 	if h := r.Hazard; h != nil {
 		add(true, "answers.altered", "n", r.Altered.N, "of", r.Requests, "chance", math.Round(r.Altered.Chance), "visible", r.Altered.Visible)
 		add(h.Low != nil && (r.Countable() || changed(r, answers.Hazard)) && !r.Exact, "answers.hazard", "ratio", ratio(*h), "first", math.Round(r.First))
 	}
-	add(r.Across.Of > 0 && !judged, "answers.differ", "n", r.Across.Differ, "of", r.Across.Of)
 	add(r.Exact && r.Across.Differ > 0 && r.Before.Of > 0, "answers.exact", "first", math.Round(r.First))
 	add(!r.Exact && r.Before.Of+r.After.Of > 0, "answers.floor", "before", r.Before.Share(), "after", r.After.Share())
 	add(r.Repeat != nil && r.Repeat.P != nil && *r.Repeat.Adjusted <= 1-w.c.Level, "answers.repeat", "ratio", ratioOf(r.Repeat))
@@ -89,14 +91,6 @@ func changed(r answers.Result, part answers.Part) bool {
 		}
 	}
 	return false
-}
-
-// pairsOf are the arguments of a message as they are given.
-func pairsOf(args map[string]any) (all []any) {
-	for name, value := range args {
-		all = append(all, name, value)
-	}
-	return all
 }
 
 // ratio is an estimate with its interval, with as many digits as that supports.
