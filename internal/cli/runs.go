@@ -252,6 +252,7 @@ type runsExportCmd struct {
 	Output    string   `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
 	Summary   bool     `xor:"what" help:"Write a row for each run, with its figures, in any format."`
 	Telemetry bool     `xor:"what" help:"Write a row for each sample of server, devices and hosts, in any format."`
+	Marks     bool     `help:"Write the marks of the answers too, by which those of runs can be compared without their texts."`
 	flags.Filter
 	flags.StoreFlag
 }
@@ -301,7 +302,7 @@ func (c runsExportCmd) writer(sess *session.Session, s *store.Store, filter stor
 	case err == nil && len(list) > 1 && !form.Holds():
 		err = usagef("%d runs do not fit into one %s file; use -f csv or parquet, or --summary", len(list), form)
 	}
-	return func(w io.Writer) error { return runs.Export(w, opened(sess, s, list), form) }, err
+	return func(w io.Writer) error { return runs.Export(w, opened(sess, s, list), form, c.Marks) }, err
 }
 
 // summarize writes a row for each run.

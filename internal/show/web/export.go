@@ -47,7 +47,7 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", types[form])
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=\"pitot-%s.%s\"", cleanName(l.ID), form))
-	if err := runs.Export(w, func(yield func(runs.Stream, error) bool) { yield(one, nil) }, form); err != nil {
+	if err := runs.Export(w, func(yield func(runs.Stream, error) bool) { yield(one, nil) }, form, false); err != nil {
 		panic(http.ErrAbortHandler) // the browser sees that the file is incomplete
 	}
 }
