@@ -100,10 +100,11 @@ func (w *Workload) together(variant int) *Together {
 	}
 	seen := map[Verdict]bool{}
 	for _, i := range v.Tally.Main {
-		c := w.Rows[i].Cells[variant].Change
-		if seen[c.Verdict] = true; c.Small {
-			seen[c.Verdict], seen[Same] = false, true
+		verdict := w.Rows[i].Cells[variant].Change.Verdict
+		if w.Rows[i].Cells[variant].Change.Small {
+			verdict = Same
 		}
+		seen[verdict] = true
 	}
 	out := &Together{NotFaster, v.Answers.Verdict}
 	switch {
@@ -134,6 +135,14 @@ var answerFigures = map[string]figure.Figure{
 	figure.AnswersDefects: {Name: figure.AnswersDefects, Unit: figure.Share, Better: figure.Lower},
 }
 
+// GateFigure is the figure of a gate.
+func GateFigure(name string) figure.Figure {
+	if f, ok := answerFigures[name]; ok {
+		return f
+	}
+	return figure.Lookup(name)
+}
+
 // ratioUnit is that of a figure of the variant over that of the baseline.
 const ratioUnit figure.Unit = "x"
 
@@ -161,8 +170,12 @@ func (t *table) answersGate(r GateResult, variant int) GateResult {
 	case figure.AnswersDefects:
 		e = got.Defected()
 	}
+	none := got.Hazard == nil && got.AtMost > 0 // differs
+	if r.Gate.Name == figure.AnswersDefects {
+		none = got.Defects != nil && got.Defects.Before.N+got.Defects.After.N == 0
+	}
 	switch {
-	case e == nil && got.Hazard == nil && got.AtMost > 0: // nothing differs
+	case none:
 		r.Value = map[figure.Unit]float64{ratioUnit: 1}[answerFigures[r.Gate.Name].Unit]
 		r.exactly(plan.Msg("gate.constant"))
 	case e != nil && e.Low != nil:

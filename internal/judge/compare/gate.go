@@ -27,13 +27,10 @@ func ParseGate(text string) (Gate, error) {
 	if strings.HasPrefix(limit, "=") || strings.HasSuffix(g.Name, "=") {
 		return Gate{}, gateError(text, "gates are > or <, without =")
 	}
-	f, ok := answerFigures[g.Name]
-	if !ok {
-		if f = figure.Lookup(g.Name); !figure.Known(g.Name) {
-			return Gate{}, gateError(text, fmt.Sprintf("no figure is called %q; there are %s", g.Name, gateNames()))
-		}
+	if _, ok := answerFigures[g.Name]; !ok && !figure.Known(g.Name) {
+		return Gate{}, gateError(text, fmt.Sprintf("no figure is called %q; there are %s", g.Name, gateNames()))
 	}
-	if err := g.parse(limit, f.Unit); err != nil {
+	if err := g.parse(limit, GateFigure(g.Name).Unit); err != nil {
 		return Gate{}, gateError(text, err.Error())
 	}
 	return g, nil

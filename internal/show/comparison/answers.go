@@ -52,49 +52,47 @@ func (w Phrases) answersLead(load compare.Workload, variant int) (string, doc.To
 	return w.Word("answers.unknown"), doc.Unclear
 }
 
-// answersParts are what the verdict rests on, what a restart does, and why there is none.
-func (w Phrases) answersParts(load compare.Workload, variant int) (parts []string) {
+// answersParts are what the verdict rests on, those that changed first, what a restart does, and why there is no verdict.
+func (w Phrases) answersParts(load compare.Workload, variant int) []string {
 	r := *load.Variants[variant].Answers
-	add := func(when bool, code plan.Code, args ...any) {
-		if when {
-			parts = append(parts, w.Word(code, append(args, "bytes", r.Unit == "byte")...))
+	var changed, rest []string
+	add := func(when bool, part answers.Part, code plan.Code, args ...any) {
+		switch said := w.Word(code, append(args, "bytes", r.Unit == "byte")...); {
+		case !when:
+		case r.Found(part):
+			changed = append(changed, said)
+		default:
+			rest = append(rest, said)
 		}
 	}
 	judged := r.Hazard != nil || r.AtMost > 0
-	add(r.Across.Of > 0 && !judged, "answers.differ", "n", r.Across.Differ, "of", r.Across.Of)
+	add(r.Across.Of > 0 && !judged, "", "answers.differ", "n", r.Across.Differ, "of", r.Across.Of)
 	if !r.Why.IsZero() {
-		parts = append(parts, w.Say(r.Why))
+		rest = append(rest, w.Say(r.Why))
 	}
-	add(r.AtMost > 0 && judged && r.Blocks > 0, "answers.none-differ", "requests", r.Requests, "every", math.Floor(1/r.AtMost))
+	add(r.AtMost > 0 && r.Blocks > 0, "", "answers.none-differ", "requests", r.Requests, "every", math.Floor(1/max(r.AtMost, 1e-12)))
 	if h := r.Hazard; h != nil {
-		add(true, "answers.altered", "n", r.Altered.N, "of", r.Requests, "chance", math.Round(r.Altered.Chance), "visible", r.Altered.Visible)
-		add(h.Low != nil && (r.Countable() || changed(r, answers.Hazard)) && !r.Exact, "answers.hazard", "ratio", ratio(*h), "first", math.Round(r.First))
+		add(true, answers.Hazard, "answers.altered", "n", r.Altered.N, "of", r.Requests, "chance", math.Round(r.Altered.Chance), "visible", r.Altered.Visible)
+		add(h.Low != nil && (r.Countable() || r.Found(answers.Hazard)) && !r.Exact, answers.Hazard, "answers.hazard", "ratio", ratio(h), "first", math.Round(r.First))
+		add(r.Found(answers.Hazard) && r.Blocks < 3, answers.Hazard, "answers.starts")
 	}
-	add(r.Exact && r.Across.Differ > 0 && r.Before.Of > 0, "answers.exact", "first", math.Round(r.First))
-	add(!r.Exact && r.Before.Of+r.After.Of > 0, "answers.floor", "before", r.Before.Share(), "after", r.After.Share())
-	add(r.Repeat != nil && r.Repeat.P != nil && *r.Repeat.Adjusted <= 1-w.c.Level, "answers.repeat", "ratio", ratioOf(r.Repeat))
-	add(r.Length != nil && changed(r, answers.Length), "answers.length", "ratio", ratioOf(r.Length))
+	add(r.Exact && r.Across.Differ > 0 && r.Before.Of > 0, "", "answers.exact", "first", math.Round(r.First))
+	add(!r.Exact && r.Before.Of+r.After.Of > 0, "", "answers.floor", "before", r.Before.Share(), "after", r.After.Share())
+	add(r.Repeat != nil && r.Repeat.Adjusted != nil && *r.Repeat.Adjusted <= 1-w.c.Level, answers.Repeat, "answers.repeat", "ratio", ratio(r.Repeat))
+	add(r.Found(answers.Length), answers.Length, "answers.length", "ratio", ratio(r.Length))
 	if d := r.Defects; d != nil {
-		add(d.Before.N+d.After.N > 0, "answers.defects", "n", d.After.N, "of", d.After.Of, "before", d.Before.N, "from", d.Before.Of)
+		add(d.Before.N+d.After.N > 0, answers.Defects, "answers.defects", "n", d.After.N, "of", d.After.Of, "before", d.Before.N, "from", d.Before.Of)
 	}
-	add(changed(r, answers.Hazard) && r.Blocks < 3, "answers.starts")
 	e := r.Excluded
-	add(judged && e.Failed+e.Prompts+e.Turns+e.Unmarked > 0, "answers.excluded", "n", e.Failed+e.Prompts+e.Turns+e.Unmarked)
-	return parts
+	add(judged && e.Failed+e.Prompts+e.Turns+e.Unmarked > 0, "", "answers.excluded", "n", e.Failed+e.Prompts+e.Turns+e.Unmarked)
+	return append(changed, rest...)
 }
 
-// changed reports whether a part did.
-func changed(r answers.Result, part answers.Part) bool {
-	for _, p := range r.Parts {
-		if p == part {
-			return true
-		}
+// ratio is an estimate with its interval, with as many digits as that supports; "" for nil.
+func ratio(e *answers.Estimate) string {
+	if e == nil {
+		return ""
 	}
-	return false
-}
-
-// ratio is an estimate with its interval, with as many digits as that supports.
-func ratio(e answers.Estimate) string {
 	places := 1
 	if e.Value < 10 && e.Low != nil && *e.High-*e.Low < 0.5 {
 		places = 2
@@ -109,13 +107,6 @@ func ratio(e answers.Estimate) string {
 		return say(e.Value)
 	}
 	return say(e.Value) + " [" + say(*e.Low) + ", " + say(*e.High) + "]"
-}
-
-func ratioOf(e *answers.Estimate) string {
-	if e == nil {
-		return ""
-	}
-	return ratio(*e)
 }
 
 // together says what load and answers come to.
@@ -148,6 +139,15 @@ func togetherTone(t compare.Together) doc.Tone {
 		return doc.Good
 	}
 	return doc.Neutral
+}
+
+// briefAnswers are they, cut.
+func (w Phrases) briefAnswers(load compare.Workload) doc.Lines {
+	lines := w.answers(load)
+	for i := range lines {
+		lines[i].Text = doc.Cut(lines[i].Text, 2*saidColumns)
+	}
+	return lines
 }
 
 // answersChecks are the answers of a variant for continuous integration: changed ones fail.
