@@ -20,8 +20,8 @@ func Drawn(r plan.Request) bool {
 		Other       json.RawMessage `json:"sampling_seed"` // SGLang's
 	}
 	for _, raw := range []json.RawMessage{r.Body, r.Sampling} {
-		if raw != nil {
-			_ = json.Unmarshal(raw, &sampling) // what is no number is left to the server
+		if raw != nil && json.Unmarshal(raw, &sampling) != nil {
+			return true // what is no number is left to the server
 		}
 	}
 	t := sampling.Temperature

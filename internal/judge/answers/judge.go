@@ -28,16 +28,16 @@ const (
 
 // Reasons for CannotTell.
 const (
-	TooFewBlocks plan.Code = "answers.blocks"   // of four legs with the same requests
-	Unmarked     plan.Code = "answers.unmarked" // answers without marks
-	OtherKeys    plan.Code = "answers.keys"     // marks under several keys
-	OtherPrompts plan.Code = "answers.prompts"  // the servers counted other prompt tokens
-	LeftOut      plan.Code = "answers.left-out"
-	Random       plan.Code = "answers.random"
-	TooFewDiffer plan.Code = "answers.few"  // to compare how often
-	Undecided    plan.Code = "answers.open" // neither changed nor shown to be the same
-	OneEach      plan.Code = "answers.one-each"
-	NoRestarts   plan.Code = "answers.no-restarts"
+	TooFewBlocks plan.Code = "sameness.blocks"   // of four legs with the same requests
+	Unmarked     plan.Code = "sameness.unmarked" // answers without marks
+	OtherKeys    plan.Code = "sameness.keys"     // marks under several keys
+	OtherPrompts plan.Code = "sameness.prompts"  // the servers counted other prompt tokens
+	LeftOut      plan.Code = "sameness.left-out"
+	Random       plan.Code = "sameness.random"
+	TooFewDiffer plan.Code = "sameness.few"  // to compare how often
+	Undecided    plan.Code = "sameness.open" // neither changed nor shown to be the same
+	OneEach      plan.Code = "sameness.one-each"
+	NoRestarts   plan.Code = "sameness.no-restarts"
 )
 
 // A Part is one of the ways in which answers may change.

@@ -41,15 +41,15 @@ func (w Phrases) answersLead(load compare.Workload, variant int) (string, doc.To
 	same := load.Layout != nil && load.Layout.Same
 	switch r := load.Variants[variant].Answers; {
 	case r.Verdict == answers.Changed && same:
-		return w.Word("answers.alarm"), doc.Unclear
+		return w.Word("sameness.alarm"), doc.Unclear
 	case r.Verdict == answers.Changed:
-		return w.Word("answers.changed"), doc.Bad
+		return w.Word("sameness.changed"), doc.Bad
 	case r.Verdict == answers.Same && same:
-		return w.Word("answers.restarts"), doc.Neutral
+		return w.Word("sameness.restarts"), doc.Neutral
 	case r.Verdict == answers.Same:
-		return w.Word("answers.same"), doc.Good
+		return w.Word("sameness.same"), doc.Good
 	}
-	return w.Word("answers.unknown"), doc.Unclear
+	return w.Word("sameness.unknown"), doc.Unclear
 }
 
 // answersParts are what the verdict rests on, those that changed first, what a restart does, and why there is no verdict.
@@ -66,25 +66,25 @@ func (w Phrases) answersParts(load compare.Workload, variant int) []string {
 		}
 	}
 	judged := r.Hazard != nil || r.AtMost > 0
-	add(r.Across.Of > 0 && !judged, "", "answers.differ", "n", r.Across.Differ, "of", r.Across.Of)
+	add(r.Across.Of > 0 && !judged, "", "sameness.differ", "n", r.Across.Differ, "of", r.Across.Of)
 	if !r.Why.IsZero() {
 		rest = append(rest, w.Say(r.Why))
 	}
-	add(r.AtMost > 0 && r.Blocks > 0, "", "answers.none-differ", "requests", r.Requests, "every", math.Floor(1/max(r.AtMost, 1e-12)))
+	add(r.AtMost > 0 && r.Blocks > 0, "", "sameness.none-differ", "requests", r.Requests, "every", math.Floor(1/max(r.AtMost, 1e-12)))
 	if h := r.Hazard; h != nil {
-		add(true, answers.Hazard, "answers.altered", "n", r.Altered.N, "of", r.Requests, "chance", math.Round(r.Altered.Chance), "visible", r.Altered.Visible)
-		add(h.Low != nil && (r.Countable() || r.Found(answers.Hazard)) && !r.Exact, answers.Hazard, "answers.hazard", "ratio", ratio(h), "first", math.Round(r.First))
-		add(r.Found(answers.Hazard) && r.Blocks < 3, answers.Hazard, "answers.starts")
+		add(true, answers.Hazard, "sameness.altered", "n", r.Altered.N, "of", r.Requests, "chance", math.Round(r.Altered.Chance), "visible", r.Altered.Visible)
+		add(h.Low != nil && (r.Countable() || r.Found(answers.Hazard)) && !r.Exact, answers.Hazard, "sameness.hazard", "ratio", ratio(h), "first", math.Round(r.First))
+		add(r.Found(answers.Hazard) && r.Blocks < 3, answers.Hazard, "sameness.starts")
 	}
-	add(r.Exact && r.Across.Differ > 0 && r.Before.Of > 0, "", "answers.exact", "first", math.Round(r.First))
-	add(!r.Exact && r.Before.Of+r.After.Of > 0, "", "answers.floor", "before", r.Before.Share(), "after", r.After.Share())
-	add(r.Repeat != nil && r.Repeat.Adjusted != nil && *r.Repeat.Adjusted <= 1-w.c.Level, answers.Repeat, "answers.repeat", "ratio", ratio(r.Repeat))
-	add(r.Found(answers.Length), answers.Length, "answers.length", "ratio", ratio(r.Length))
+	add(r.Exact && r.Across.Differ > 0 && r.Before.Of > 0, "", "sameness.exact", "first", math.Round(r.First))
+	add(!r.Exact && r.Before.Of+r.After.Of > 0, "", "sameness.floor", "before", r.Before.Share(), "after", r.After.Share())
+	add(r.Repeat != nil && r.Repeat.Adjusted != nil && *r.Repeat.Adjusted <= 1-w.c.Level, answers.Repeat, "sameness.repeat", "ratio", ratio(r.Repeat))
+	add(r.Found(answers.Length), answers.Length, "sameness.length", "ratio", ratio(r.Length))
 	if d := r.Defects; d != nil {
-		add(d.Before.N+d.After.N > 0, answers.Defects, "answers.defects", "n", d.After.N, "of", d.After.Of, "before", d.Before.N, "from", d.Before.Of)
+		add(d.Before.N+d.After.N > 0, answers.Defects, "sameness.defects", "n", d.After.N, "of", d.After.Of, "before", d.Before.N, "from", d.Before.Of)
 	}
 	e := r.Excluded
-	add(judged && e.Failed+e.Prompts+e.Turns+e.Unmarked > 0, "", "answers.excluded", "n", e.Failed+e.Prompts+e.Turns+e.Unmarked)
+	add(judged && e.Failed+e.Prompts+e.Turns+e.Unmarked > 0, "", "sameness.excluded", "n", e.Failed+e.Prompts+e.Turns+e.Unmarked)
 	return append(changed, rest...)
 }
 

@@ -23,7 +23,7 @@ type Differing struct {
 // AnswersThatDiffer lists them, with what is around the first difference where texts were kept.
 func AnswersThatDiffer(d Differing, l *words.Language) doc.Document {
 	w := Phrases{Language: l}
-	lines := doc.Lines{w.line("label.answers", l.Word("answers.differ", "n", d.Differ, "of", d.Of))}
+	lines := doc.Lines{w.line("label.answers", l.Word("sameness.differ", "n", d.Differ, "of", d.Of))}
 	grid := doc.Grid{Align: "rrrrl", Rows: [][]string{{
 		l.Word("differing.request"), l.Word("differing.place"), l.Word("differing.length"), l.Word("differing.length"), l.Word("differing.how"),
 	}}}
