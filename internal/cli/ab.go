@@ -44,7 +44,6 @@ func (abCmd) Help() string {
 		"It ends with the verdict, with drift and noise, and with a lab note. The experiment is kept as a file, which `pitot experiment run` takes."
 }
 
-// experiment is the experiment of the command line.
 func (c *abCmd) experiment(sess *session.Session) (*design.Experiment, func(plan.Problems) error, error) {
 	if !slices.Contains(sess.Args, "--") || len(c.Command) == 0 {
 		return nil, nil, usagef("no load given: name the command that measures behind --, as in pitot ab ... -- bench --rate 10")

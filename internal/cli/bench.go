@@ -11,9 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pitot-bench/pitot/internal/cli/comparing"
-
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-
 	"github.com/pitot-bench/pitot/internal/cli/ui"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/judge/compare"

@@ -26,16 +26,11 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/capacity"
 	"github.com/pitot-bench/pitot/internal/cli/completion"
 	"github.com/pitot-bench/pitot/internal/cli/conform"
-
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/fleet"
-
 	"github.com/pitot-bench/pitot/internal/cli/predict"
-
 	"github.com/pitot-bench/pitot/internal/cli/sweep"
-
 	"github.com/pitot-bench/pitot/internal/cli/ui"
-
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"

@@ -107,7 +107,6 @@ func (c compareCmd) write(w io.Writer, result compare.Comparison, sess *session.
 	return comparison.Text(w, result, o)
 }
 
-// options reads the flags.
 func (v variants) options(command string) (compare.Options, error) {
 	level, errLevel := comparing.Percent("--level", v.Level)
 	margin, errMargin := comparing.Percent("--margin", v.Margin)

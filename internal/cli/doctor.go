@@ -7,7 +7,6 @@ import (
 	"io"
 
 	"github.com/pitot-bench/pitot/internal/plan"
-
 	"github.com/pitot-bench/pitot/internal/proof/doctor"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/doc"

@@ -59,7 +59,6 @@ func (c importCmd) Run(sess *session.Session) error {
 	return err
 }
 
-// file stores the results in a file.
 func (n *tally) file(runs *store.Store, f session.File) ([]result.Problem, error) {
 	found, problems, file, err := f.Read()
 	if err != nil {

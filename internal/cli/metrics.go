@@ -96,7 +96,6 @@ func (x *metricsExporter) Handle(e run.Event) error {
 	return nil
 }
 
-// figures are those of one run.
 type figures struct {
 	set    *metrics.Set
 	label  string // run="..."
@@ -156,7 +155,6 @@ func label(name, value string) string {
 	return fmt.Sprintf(`%s="%s"`, name, strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(strings.ToValidUTF8(value, "\ufffd")))
 }
 
-// name is that of a series with its labels.
 func (f *figures) name(name string, labels ...string) string {
 	return name + "{" + strings.Join(append([]string{f.label}, labels...), ",") + "}"
 }
@@ -193,7 +191,6 @@ func (f *figures) finished(c trace.Class) *metrics.Counter {
 // mostSamples bounds the series of telemetry.
 const mostSamples = 4096
 
-// sampled takes the newest values of telemetry.
 func (f *figures) sampled(values []telemetry.Value) {
 	for _, name := range f.take(values) { // not under the lock that gauges take while the set is written
 		f.set.GetOrCreateGauge(name, func() float64 {
@@ -252,7 +249,6 @@ func plainMetric(name string) string {
 	}, "x_"+name)[2:]
 }
 
-// end is the end of the run.
 func (f *figures) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

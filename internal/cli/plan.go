@@ -117,7 +117,6 @@ func planOfAB(sess *session.Session, args []string) (*design.Experiment, func(pl
 	return g.AB.experiment(&own)
 }
 
-// plan is what the arguments name.
 func (c *planCmd) plan(sess *session.Session) (*compiled, error) {
 	if len(c.What) == 0 {
 		return nil, usagef("name a run, a file, or a command behind --, as in pitot plan -- bench --rate 5")

@@ -52,7 +52,6 @@ func (f reportFile) Check() error {
 // Page reports whether the file is to be a page, and not a plot.
 func (f reportFile) Page() bool { return strings.ToLower(filepath.Ext(f.Output)) == html }
 
-// words are the language of the file.
 func (f reportFile) words(sess *session.Session) *words.Language {
 	return wordsOf(sess, strings.ToLower(filepath.Ext(f.Output)) == png)
 }

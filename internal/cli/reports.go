@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/session"

@@ -40,13 +40,11 @@ type runsCmd struct {
 	Repair  runsRepairCmd        `cmd:"" help:"Replace a damaged store by one with everything that can be read; the damaged one is kept."`
 }
 
-// runArg names a run.
 type runArg struct {
 	Run string `arg:"" default:"last" help:"Id, prefix of an id, name, or last (${default})."`
 	flags.StoreFlag
 }
 
-// with calls use with the run.
 func (a runArg) with(sess *session.Session, use func(runs.Stream) error) error {
 	err := sess.With(a.Store, func(s *store.Store) error {
 		one, err := runs.Open(s, a.Run)
@@ -61,7 +59,6 @@ func (a runArg) with(sess *session.Session, use func(runs.Stream) error) error {
 	return err
 }
 
-// load reads the run.
 func (a runArg) load(sess *session.Session) (t *trace.Trace, err error) {
 	err = a.with(sess, func(one runs.Stream) error {
 		t, err = one.Trace, one.Load()
@@ -183,7 +180,6 @@ func (c runsReportCmd) Run(sess *session.Session) error {
 	})
 }
 
-// report prints the report of a run.
 func (c runsReportCmd) report(sess *session.Session, one runs.Stream) error {
 	t := one.Trace
 	if o := t.Run.Origin; o != nil && o.Detail != trace.Recorded {
@@ -214,7 +210,6 @@ func (c runsReportCmd) report(sess *session.Session, one runs.Stream) error {
 	return printReport(sess, t, summary, c.Dialect, c.DialectVersion, true)
 }
 
-// file writes the report into a file.
 func (c runsReportCmd) file(sess *session.Session) error {
 	if c.Dialect != "pitot" || c.DialectVersion != "" || len(c.SLO)+len(c.Percentiles) > 0 {
 		return usagef("--output %s: --dialect, --dialect-version, --slo and --percentiles only apply to text", c.Output)
@@ -286,7 +281,6 @@ func (c runsExportCmd) Run(sess *session.Session) error {
 	})
 }
 
-// writer is the function that writes the export.
 func (c runsExportCmd) writer(sess *session.Session, s *store.Store, filter store.Filter, form runs.Format) (func(io.Writer) error, error) {
 	if c.Summary && len(c.Runs) == 0 {
 		list, err := s.List(filter)

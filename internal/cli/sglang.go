@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"

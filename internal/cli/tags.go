@@ -97,7 +97,6 @@ func (c tagsCmd) wanted() (add, remove []string, err error) {
 	return add, remove, err
 }
 
-// found are the runs that are named.
 func (c tagsCmd) found(runs *store.Store) ([]store.Listing, error) {
 	if !strings.ContainsAny(c.Which, "*?") {
 		one, err := runs.Find(c.Which)

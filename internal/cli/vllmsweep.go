@@ -13,7 +13,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/sys/files"
-
 	"github.com/pitot-bench/pitot/internal/tool/python"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
@@ -149,7 +148,6 @@ func (s *sweeper) write(name string, b []byte) error {
 	return files.WriteBytes(name, b)
 }
 
-// failed notes that a server failed.
 func (s *sweeper) failed(serve vllm.Params, why error) error {
 	name := "default"
 	if len(serve) > 0 {

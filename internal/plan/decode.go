@@ -51,7 +51,6 @@ func (d *decoding) problem(path string, at Place, value, why string, a ...any) {
 	d.problems = append(d.problems, Problem{Path: path, Value: value, Why: fmt.Sprintf(why, a...), at: at})
 }
 
-// value fills one value.
 func (d *decoding) value(path string, dst reflect.Value, n *Node) {
 	if n.Kind == Null { // as if it were absent
 		return

@@ -15,7 +15,6 @@ import (
 //	2.5 .5 5e-3 inf .inf                     a number, as are all of the above
 //	010 00.5                                 neither: to some they are octal
 
-// errZero is the error for such a number.
 var errZero = errors.New("must be a number that does not begin with 0")
 
 // ParseInteger reads a whole number.
@@ -113,7 +112,6 @@ func ParseTime(text string) (time.Duration, error) {
 	return 0, errors.New("must be a time such as 30s, 10m or 1h30m")
 }
 
-// finite reads a number that is not infinite.
 func finite(text string) (float64, error) {
 	x, err := ParseNumber(text)
 	if math.IsInf(x, 0) {

@@ -10,7 +10,6 @@ import (
 // has 35 MB.
 const maxModelFile = 64 << 20
 
-// A modelFolder is a folder of such files.
 type modelFolder struct{ fs.FS }
 
 // ReadFile reads a file that is not too large, without trusting the size that Stat reports.

@@ -56,7 +56,6 @@ type firstBlock struct {
 	made bool
 }
 
-// add takes prompt i.
 func (f *firstBlocks) add(i int, r *workload.Request) {
 	size := max(len(r.Text), len(r.Messages), len(r.Parts))
 	if len(r.Tokens) > 0 {

@@ -63,7 +63,6 @@ func (x *execution) simulate(ctx context.Context) (*Result, error) {
 	return r, err
 }
 
-// simulated adds what a simulation gave to the run.
 func (x *execution) simulated(ctx context.Context, out sim.Outcome) error {
 	page, err := exposition.Parse(ctx, "", x.server.Metrics(out.Load))
 	if err != nil {
@@ -213,7 +212,6 @@ func (f *forecast) Request(i int) (*sim.Request, error) {
 	return r, nil
 }
 
-// look makes further requests.
 func (f *forecast) look() error {
 	some, err := f.more()
 	for i := range some {

@@ -43,9 +43,7 @@ func (s *Session) Speak(flag Language) {
 }
 
 // Words is the language of output.
-func (s *Session) Words() *words.Language {
-	return cmp.Or(s.Lang, words.In(words.Default))
-}
+func (s *Session) Words() *words.Language { return cmp.Or(s.Lang, words.In(words.Default)) }
 
 // Word says what a code and arguments are in the language of output.
 func (s *Session) Word(code plan.Code, args ...any) string { return s.Words().Word(code, args...) }

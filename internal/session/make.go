@@ -106,7 +106,6 @@ func (s *Session) execute(spec plan.Spec, deps run.Deps, o Options, sinks []run.
 	return prepared.Execute(ends.Run, stopped, sinks...)
 }
 
-// either is closed with the first of two channels.
 func either(ctx context.Context, a, b <-chan struct{}) <-chan struct{} {
 	first := make(chan struct{})
 	go func() {

@@ -184,7 +184,6 @@ func (c Cmd) Run(sess *session.Session, k *kong.Context) error {
 	return session.GateError{Inconclusive: 1, Why: "the capacity is not known"}
 }
 
-// flags are those that a search goes on with.
 func (c *Cmd) flags(sess *session.Session, s search.Settings) []search.Flag {
 	return []search.Flag{
 		{Name: "--url", Value: sess.Masked([]string{c.URL})[0]},

@@ -50,7 +50,6 @@ func (g *legs) search(s search.Settings, args []string) (a *search.Answer, err e
 	return a, record.Write(body(a))
 }
 
-// body is an answer as it is stored.
 func body(a *search.Answer) json.RawMessage {
 	b, _ := json.Marshal(a) // its numbers are finite
 	return b

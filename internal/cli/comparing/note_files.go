@@ -26,7 +26,6 @@ func SavePage(name string, page comparison.NotePage) error {
 	return nil
 }
 
-// writes is a writer of bytes that are there.
 func writes(b []byte) func(io.Writer) error {
 	return func(w io.Writer) error {
 		_, err := w.Write(b)

@@ -91,7 +91,6 @@ func newManual(sess *session.Session) *manual {
 	return m
 }
 
-// in is a text in the language.
 func (m *manual) in(text string) string { return cmp.Or(m.texts[text], text) }
 
 // print writes the help of a command, of which some flags are left out: examples, usage, what it does, and the tables of
@@ -108,7 +107,11 @@ func (m *manual) print(w io.Writer, node *kong.Node, left int) error {
 	for text := range strings.SplitSeq(node.Detail, "\n\n") {
 		m.paragraph(text)
 	}
-	m.arguments(node)
+	var rows [][2]string
+	for _, p := range node.Positional {
+		rows = append(rows, [2]string{p.Summary(), p.Help})
+	}
+	m.table("Arguments:", rows, m.leftMost())
 	m.commands(node)
 	m.flags(node)
 	switch {
@@ -134,14 +137,6 @@ func (m *manual) usage(node *kong.Node) string {
 		words[i] = m.in(word)
 	}
 	return strings.Replace(strings.Join(words, " "), "： ", "：", 1)
-}
-
-func (m *manual) arguments(node *kong.Node) {
-	var rows [][2]string
-	for _, p := range node.Positional {
-		rows = append(rows, [2]string{p.Summary(), p.Help})
-	}
-	m.table("Arguments:", rows, m.leftMost())
 }
 
 func (m *manual) commands(node *kong.Node) {

@@ -124,7 +124,6 @@ func tokenIn(sess *session.Session, dir string) (token string, own bool, err err
 	})
 }
 
-// A serving is a fleet that is up.
 type serving struct {
 	UpCmd
 	sess  *session.Session
@@ -134,7 +133,6 @@ type serving struct {
 	own   bool // the token is the user's own
 }
 
-// startWorkers starts the workers of this machine.
 func (u *serving) startWorkers() (*session.LocalWorkers, error) {
 	c := &session.LocalWorkers{Pause: time.Second, URL: u.url, Token: u.token, Folder: u.dir, Log: func(line string) { fmt.Fprintln(u.sess.Stderr, "pitot:", line) }}
 	c.Heard = func(worker, line string) {

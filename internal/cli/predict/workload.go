@@ -108,7 +108,6 @@ type replay struct {
 	sess *session.Session
 }
 
-// replay is the run that --replay names.
 func (c *Cmd) replay(sess *session.Session, k *kong.Context) (workload, error) {
 	for _, element := range k.Path {
 		if f := element.Flag; f != nil && f.Name != "replay" && (f.Name == "config" || f.Tag.Get("path") != "" && f.Name != "percentiles") {
@@ -160,7 +159,6 @@ func (r replay) on(context.Context, *profile.Profile) (predict.Case, string, err
 
 func (r replay) measured(trace.Run) ([]*trace.Trace, error) { return []*trace.Trace{r.of}, nil }
 
-// attach adds the measured figures to the prediction of a case.
 func attach(p *predict.Prediction, c predict.Case, traces []*trace.Trace) {
 	for _, t := range traces {
 		own := *t

@@ -96,9 +96,7 @@ func observed(s *store.Store, p *search.PointLoads, t search.PointRun, id string
 
 // isContained reports whether the Spec of a run, with defaults and facts from the server, has all settings of
 // another Spec.
-func isContained(wanted, made any) bool {
-	return holds(tree(made), tree(wanted))
-}
+func isContained(wanted, made any) bool { return holds(tree(made), tree(wanted)) }
 
 func tree(v any) (out any) {
 	b, err := json.Marshal(v)

@@ -91,7 +91,6 @@ func (c Cmd) guard(l net.Listener) web.Guard {
 	return g
 }
 
-// machineName is the host name of this machine.
 func machineName() string {
 	name, err := os.Hostname()
 	if err != nil || name == "" {

@@ -111,7 +111,6 @@ func isSet(s ServerSetup, field string) bool {
 	return slices.Contains(setFields(s), name)
 }
 
-// setFields are the names of the fields that a server has.
 func setFields(s ServerSetup) (names []string) {
 	v := reflect.ValueOf(s)
 	for i := range v.NumField() {
@@ -123,7 +122,6 @@ func setFields(s ServerSetup) (names []string) {
 	return names
 }
 
-// names are those of the axes.
 func (m *Matrix) names() (names []string) {
 	if m != nil {
 		for _, a := range m.Axes {
@@ -168,7 +166,6 @@ func (m *Matrix) cell(n int) map[string]string {
 	return cell
 }
 
-// matchesExclusion reports whether a cell has all values of an exclusion.
 func matchesExclusion(exclusion, cell map[string]string) bool {
 	for axis, value := range exclusion {
 		if v, ok := cell[axis]; !ok || v != value {
@@ -221,7 +218,6 @@ func (r *references) server(at func(ServerSetup, string) string, common ServerSe
 	}
 }
 
-// text does so in a text.
 func (r *references) text(path, text string) string {
 	return reference.ReplaceAllStringFunc(text, func(whole string) string {
 		name := whole[2 : len(whole)-1]

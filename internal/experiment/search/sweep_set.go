@@ -71,7 +71,6 @@ func below(n *plan.Node, part, path string) (_ *plan.Node, problems plan.Problem
 	return made, nil
 }
 
-// valueOf is a value as a node.
 func valueOf(text string) plan.Node {
 	if n, err := plan.ParseJSON([]byte(text)); err == nil {
 		return *n

@@ -89,10 +89,8 @@ func Words(line string) (all []string) {
 	return all
 }
 
-// quoted is a word for sh.
 func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
-// installed finds the program of a runner.
 func installed(program string) (string, error) {
 	path, err := proc.Find(program)
 	if err != nil {

@@ -123,7 +123,6 @@ func (f *Fleet) idle(ctx context.Context, wait time.Duration) (found []fleet.Wor
 	return found, nil
 }
 
-// pollWorkers asks who is there.
 func pollWorkers(ctx context.Context, b *bus.Bus, pitot string, wait time.Duration) (all []fleet.Worker, err error) {
 	byID := map[string]bool{}
 	err = bus.RequestAll(ctx, b, bus.Everybody, fleet.Question{Protocol: fleet.Protocol, Pitot: pitot}, wait, func(w fleet.Worker) bool {

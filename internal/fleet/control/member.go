@@ -8,7 +8,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
-
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -24,7 +23,6 @@ var epoch = time.Now()
 
 func now() int64 { return int64(time.Since(epoch)) }
 
-// A member is a worker of a crew.
 type member struct {
 	fleet.Worker
 	bus   *bus.Bus
@@ -137,7 +135,6 @@ func (m *member) roundTrip() time.Duration {
 	return time.Duration(m.clock.RoundTrip())
 }
 
-// stopBeats ends the beats.
 func (m *member) stopBeats() {
 	m.end()
 	m.done.Wait()

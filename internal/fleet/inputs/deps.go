@@ -72,7 +72,6 @@ func (s *Supply) openHere(ctx context.Context, in fleet.Input) (io.ReadCloser, e
 	return nil, fmt.Errorf("%q is no kind of input", in.Kind)
 }
 
-// content opens Input i.
 func (s *Supply) content(ctx context.Context, i int) (io.ReadCloser, error) {
 	switch one := &s.all[i]; one.from {
 	case here:
@@ -143,7 +142,6 @@ func (s *Supply) folder(name string) fs.FS {
 	return t
 }
 
-// add adds an Input that lies in a folder.
 func (t *tree) add(folder string, i int, in fleet.Input) {
 	within, err := filepath.Rel(folder, place(in))
 	within = filepath.ToSlash(within)

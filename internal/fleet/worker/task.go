@@ -43,7 +43,6 @@ type task struct {
 	sender *delivery.Sender
 }
 
-// newTask begins to prepare an order.
 func newTask(w *Worker, o fleet.Order) *task {
 	t := &task{w: w, order: o, over: make(chan struct{}), noMore: make(chan struct{}), changed: make(chan struct{}, 1), state: fleet.Preparing, asked: time.Now()}
 	t.ctx, t.cancel = context.WithCancelCause(context.Background())
@@ -75,14 +74,17 @@ func (t *task) guard() {
 	}
 }
 
-// live is all of it.
 func (t *task) live() error {
 	if err := t.awaitSetup(); err != nil {
 		return cmp.Or(context.Cause(t.ctx), err)
 	}
 	t.enter(fleet.Ready)
 	t.w.logf("run %s: ready, %d requests", t.order.Run, t.job.Requests.N)
-	return t.sendAndDeliver()
+	s, part, err := t.awaitStart()
+	if err != nil {
+		return err
+	}
+	return t.send(s, part)
 }
 
 // finish releases the task's resources, and then publishes how it ended: whoever sees the end finds a free worker.
@@ -103,14 +105,6 @@ func (t *task) finish(err error) {
 	}
 	close(t.over)
 	t.mu.Unlock()
-}
-
-func (t *task) sendAndDeliver() error {
-	s, part, err := t.awaitStart()
-	if err != nil {
-		return err
-	}
-	return t.send(s, part)
 }
 
 // Why a task ends that has not come to its own end.
@@ -210,7 +204,6 @@ func (t *task) wake() {
 	}
 }
 
-// follow obeys a Beat.
 func (t *task) follow(b fleet.Beat) {
 	t.mu.Lock()
 	if b.Go && t.state == fleet.Armed && !t.going {

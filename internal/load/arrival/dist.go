@@ -26,9 +26,7 @@ import (
 type Duration struct{ law distSpec }
 
 // FixedDuration is the Duration that always draws d, or 0 if d is negative.
-func FixedDuration(d time.Duration) Duration {
-	return Duration{distSpec{a: float64(max(d, 0))}}
-}
+func FixedDuration(d time.Duration) Duration { return Duration{distSpec{a: float64(max(d, 0))}} }
 
 // ParseDuration parses the text form of a Duration.
 func ParseDuration(s string) (Duration, error) {

@@ -29,9 +29,7 @@ func NewLegacy(seed uint32) *Legacy {
 func (r *Legacy) Float64() float64 { return r.mt.float64() }
 
 // Exponential is exponential(scale); scale is the mean.
-func (r *Legacy) Exponential(scale float64) float64 {
-	return float64(scale * r.exponential())
-}
+func (r *Legacy) Exponential(scale float64) float64 { return float64(scale * r.exponential()) }
 
 func (r *Legacy) exponential() float64 { return -log(1 - r.Float64()) }
 

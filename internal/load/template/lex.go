@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 )
 
-// A tokenKind says what a token is.
 type tokenKind int
 
 const (
@@ -86,7 +85,6 @@ func (l *lexer) skip(n int) {
 // rest is the remainder of the template.
 func (l *lexer) rest() string { return l.src[l.at:] }
 
-// opening is how a tag begins.
 var opening = regexp.MustCompile(`{[{%#]`)
 
 // next reads the text up to the next tag, and the tag.
@@ -123,7 +121,6 @@ func (l *lexer) next() error {
 	return l.inside(tagStart, tagEnd, "%}")
 }
 
-// before trims the text before a tag.
 func (l *lexer) before(text string, kind, sign byte) string {
 	switch {
 	case sign == '-':
@@ -210,7 +207,6 @@ func first(sign string) byte {
 	return sign[0]
 }
 
-// inside reads the tokens of a tag.
 func (l *lexer) inside(start, end tokenKind, delimiter string) error {
 	l.add(start, "{"+delimiter[:1])
 	l.open = l.open[:0]
@@ -298,7 +294,6 @@ func (l *lexer) text(quote byte) error {
 	return fmt.Errorf("a string is not closed: %.30s", s)
 }
 
-// simpleEscapes are the escapes with one letter.
 var simpleEscapes = map[byte]string{
 	'n': "\n", 't': "\t", 'r': "\r", 'a': "\a", 'b': "\b", 'f': "\f", 'v': "\v", '\\': `\`, '\'': "'", '"': `"`, '\n': "",
 }
@@ -316,7 +311,6 @@ func unescape(s string) (text string, err error) {
 	return text, err
 }
 
-// escape is the text of an escape.
 func escape(e string) (string, error) {
 	digits, base := e[1:], 8
 	text, simple := simpleEscapes[e[1]]

@@ -26,7 +26,6 @@ const noID = -1
 // noRank is the rank of a missing merge.
 const noRank = math.MaxInt32
 
-// append appends the ids of one word.
 func (m *bpe) append(ids []int32, word string, s *scratch) []int32 {
 	if id, ok := m.wholeWords[word]; ok {
 		return append(ids, id)
@@ -55,7 +54,6 @@ func metaspaceWord(text string) int {
 	return len(text)
 }
 
-// merged appends the ids of a word after merging.
 func (m *bpe) merged(ids []int32, word string, s *scratch) []int32 {
 	if cached, ok := m.cache.get(word); ok {
 		return append(ids, cached...)
@@ -84,7 +82,6 @@ type symbol struct {
 // end ends the list of symbols on either side.
 const end = -1
 
-// append merges word and appends the remaining ids.
 func (w *wordMerger) append(ids []int32, m *bpe, word string) []int32 {
 	w.load(m, word)
 	for len(w.heap) > 0 {
@@ -100,13 +97,16 @@ func (w *wordMerger) append(ids []int32, m *bpe, word string) []int32 {
 	return ids
 }
 
-// load makes the initial symbols of word.
 func (w *wordMerger) load(m *bpe, word string) {
 	w.symbols, w.heap = w.symbols[:0], w.heap[:0]
 	if m.chars != nil {
 		m.chars.load(w, word)
 	} else {
-		w.loadBytes(m, word)
+		for i := range len(word) {
+			if id := m.bytes[word[i]]; id != noID {
+				w.add(id)
+			}
+		}
 	}
 	if len(w.symbols) == 0 {
 		return
@@ -114,15 +114,6 @@ func (w *wordMerger) load(m *bpe, word string) {
 	w.symbols[len(w.symbols)-1].next = end
 	for i := range w.symbols {
 		w.look(m, int32(i))
-	}
-}
-
-// loadBytes makes a symbol of each byte that has a token.
-func (w *wordMerger) loadBytes(m *bpe, word string) {
-	for i := range len(word) {
-		if id := m.bytes[word[i]]; id != noID {
-			w.add(id)
-		}
 	}
 }
 
@@ -144,7 +135,6 @@ func (w *wordMerger) look(m *bpe, i int32) {
 	}
 }
 
-// mergeAt merges the symbol at i with the next one.
 func (w *wordMerger) mergeAt(m *bpe, i int32) {
 	s := &w.symbols[i]
 	right := &w.symbols[s.next]

@@ -119,9 +119,7 @@ func plainly(err error) error {
 	return fmt.Errorf("field %q is a JSON %s", wrong.Field, wrong.Value)
 }
 
-func isNull(raw json.RawMessage) bool {
-	return len(raw) == 0 || slices.Equal(raw, []byte("null"))
-}
+func isNull(raw json.RawMessage) bool { return len(raw) == 0 || slices.Equal(raw, []byte("null")) }
 
 func index(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
 

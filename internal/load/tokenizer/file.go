@@ -71,7 +71,6 @@ func tokenizerIn(fsys fs.FS, dir string) (string, error) {
 	return "", fmt.Errorf("the folder has neither %s nor a tiktoken file: %w", tokenizerName, missing)
 }
 
-// fileJSON is a tokenizer.json.
 type fileJSON struct {
 	Version       string          `json:"version"`
 	Truncation    json.RawMessage `json:"truncation"`

@@ -19,7 +19,6 @@ type merge struct{ rank, id int32 }
 
 func pairOf(left, right int32) uint64 { return uint64(uint32(left))<<32 | uint64(uint32(right)) }
 
-// newMergeTable returns a table for n merges.
 func newMergeTable(n int) mergeTable {
 	t := mergeTable{shift: 61}
 	for 1<<(64-t.shift) < 2*n {

@@ -31,9 +31,7 @@ func (s *runeSet) has(r rune) bool {
 }
 
 // property is the set of characters with a property of ucd.
-func property(name string) *runeSet {
-	return newRuneSet(func(r rune) bool { return Is(name, r) })
-}
+func property(name string) *runeSet { return newRuneSet(func(r rune) bool { return Is(name, r) }) }
 
 var (
 	spaces      = newRuneSet(unicode.IsSpace)

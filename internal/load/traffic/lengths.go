@@ -16,7 +16,6 @@ import (
 // A pair is the lengths of one request, in tokens.
 type pair struct{ input, output int }
 
-// drawn are the settings of lengths that are drawn.
 type drawn struct {
 	Input   Size   `json:"input_len"`
 	Prefix  int    `json:"prefix_len,omitempty"` // in addition to Input

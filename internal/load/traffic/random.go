@@ -78,7 +78,8 @@ func (d *random) Build(ctx context.Context, s *workload.Source) (workload.Worklo
 func (d *random) recipe(s *workload.Source) (workload.Random, []plan.Message) {
 	r := workload.Random{
 		Input: d.Input.Fixed, Output: d.Output.Fixed, InputRange: d.InputRange, OutputRange: d.OutputRange, Prefix: d.Prefix,
-		Seed: s.Seed, IDPrefix: s.IDPrefix, Exact: true, Spool: s.Spool, Window: s.WindowOf(true), Batch: 1, Ranked: d.ask.Protocol == "rerank",
+		Seed: s.Seed, IDPrefix: s.IDPrefix, Exact: true, Distinct: true, Spool: s.Spool, Window: s.WindowOf(true),
+		Batch: 1, Ranked: d.ask.Protocol == "rerank",
 	}
 	switch {
 	case r.Ranked:

@@ -52,7 +52,6 @@ func (s Size) IsZero() bool { return s.Law == nil && s.Fixed == 0 }
 // atLeast reports whether no length is below n. Distributions draw at least 1.
 func (s Size) atLeast(n int) bool { return s.Law != nil || s.Fixed >= n }
 
-// count is the distribution.
 func (s Size) count() arrival.Count {
 	if s.Law != nil {
 		return *s.Law

@@ -78,7 +78,6 @@ func (d *replayedTalks) Describe() plan.Message {
 	return workload.Describe("conversations", plan.Text(d.Data))
 }
 
-// A talkBuilder makes the requests.
 type talkBuilder struct {
 	*replayedTalks
 	source   *workload.Source
@@ -99,7 +98,6 @@ type origin struct {
 
 func (b *talkBuilder) recorded() bool { return b.History == "recorded" }
 
-// talk adds the turns of conversation i.
 func (b *talkBuilder) talk(t talk, i int) error {
 	turns := t.turns
 	if last := turns[len(turns)-1]; last.output == 0 && last.open && b.Output.IsZero() {

@@ -121,7 +121,6 @@ func (d *traced) known(t *trace) error {
 	return nil
 }
 
-// logged reports whether a type of log is selected.
 func (d *traced) logged(kind string) bool {
 	return strings.Contains(strings.ToLower(kind), strings.ToLower(d.LogType))
 }

@@ -13,7 +13,7 @@ import (
 // Random draws prompts of exact token lengths. Each is a run of consecutive
 // ids of the vocabulary from a random start, after a prefix common to all. The
 // recipe, down to the order of draws, is that of the dataset "random" of the
-// vLLM benchmark (2026).
+// vLLM benchmark (2026), in which prompts can start alike (see Distinct).
 type Random struct {
 	Requests int
 	Input    int // prompt tokens without the prefix; special tokens count
@@ -30,6 +30,9 @@ type Random struct {
 	// Exact continues where that benchmark gives up bringing a prompt to its length, with
 	// draws that no other prompt depends on.
 	Exact bool
+	// Distinct draws no start twice and takes ids at a distance that follows from the seed, so that
+	// a prefix cache knows next to none of the prompts, from this run or from one with another seed.
+	Distinct bool
 	// Batch is the number of prompts in a request, for servers that embed, score or rank;
 	// 0 and 1 are the same. Ranked: the first prompt of a request is a query, which the
 	// model reads with each of the others.
@@ -112,6 +115,7 @@ type draw struct {
 	random           Random
 	inputs, outputs  []int32
 	offsets          []int32
+	step             int64 // from one id of a prompt to the next; 1 unless prompts are distinct
 	allowed          []int32
 	prefix           []int32
 	fix              fixer
@@ -124,10 +128,13 @@ func (r Random) begin(ctx context.Context, v Vocabulary, forbidden []int32, tok 
 	if err := r.Check().Err(); err != nil {
 		return nil, err
 	}
-	d := &draw{rng: pyrand.NewGenerator(r.Seed), random: r, allowed: Without(consecutive(v.Size), forbidden...)}
+	d := &draw{rng: pyrand.NewGenerator(r.Seed), random: r, step: 1, allowed: Without(consecutive(v.Size), forbidden...)}
 	d.fix = fixer{tok: tok, rng: d.rng, vocab: int64(v.Size)}
 	if err := d.lengths(r, v); err != nil {
 		return nil, err
+	}
+	if r.Distinct {
+		d.part()
 	}
 	if err := d.drawPrefix(ctx, r.Prefix); err != nil {
 		return nil, err
@@ -210,10 +217,35 @@ func (d *draw) drawPrefix(ctx context.Context, n int) error {
 // ids is the prompt of request i before any correction.
 func (d *draw) ids(i int) []int32 {
 	ids := slices.Grow(slices.Clone(d.prefix), int(d.inputs[i]))
-	for j := range d.inputs[i] {
-		ids = append(ids, d.allowed[(int64(d.offsets[i])+int64(i)+int64(j))%int64(len(d.allowed))])
+	n := int64(len(d.allowed))
+	at, step := (int64(d.offsets[i])+int64(i))%n, d.step+int64(i)/n
+	for range d.inputs[i] {
+		ids = append(ids, d.allowed[at%n])
+		at += step
 	}
 	return ids
+}
+
+// steps is the number of distances that seeds choose from.
+const steps = 64
+
+// part takes the prompts apart: each start that was drawn before gives way to the next one
+// that was not, and when all have been, they serve again, at another distance.
+func (d *draw) part() {
+	n := int64(len(d.allowed))
+	used := make([]bool, n)
+	for i := range d.offsets {
+		if int64(i)%n == 0 {
+			clear(used)
+		}
+		at := (int64(d.offsets[i]) + int64(i)) % n
+		for used[at] {
+			at = (at + 1) % n
+		}
+		used[at] = true
+		d.offsets[i] = int32((at + n - int64(i)%n) % n)
+	}
+	d.step = pyrand.NewGenerator(d.random.Seed^1<<33).Integers(1, 1+steps)
 }
 
 // request completes request i from how far s came; calls must come in order, since

@@ -80,7 +80,7 @@ func (r Rerank) Build(ctx context.Context, v Vocabulary, tok Tokenizer) (Workloa
 // the length that the query leaves.
 func (r Rerank) draw(v Vocabulary, tok Tokenizer) (*draw, error) {
 	query := r.documents()
-	d := &draw{rng: pyrand.NewGenerator(r.Seed), allowed: v.Drawable()}
+	d := &draw{rng: pyrand.NewGenerator(r.Seed), step: 1, allowed: v.Drawable()}
 	d.fix = fixer{tok: tok, rng: d.rng, vocab: int64(v.Size)}
 	query.Requests = 1
 	if err := d.lengths(query, v); err != nil {

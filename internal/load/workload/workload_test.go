@@ -512,3 +512,26 @@ func ExampleRandom() {
 	// [473 474 475 476 477 478] -> 4
 	// [512 513 514 515 516 517] -> 4
 }
+
+func TestDistinctPromptsDoNotStartAlike(t *testing.T) {
+	v := Vocabulary{Size: 100}
+	seen := map[[2]int32]int{}
+	for _, seed := range []uint64{0, 1, 1<<33 ^ 1} {
+		w, err := Random{Requests: 250, Input: 2, Output: 1, Seed: seed, Distinct: true}.Build(t.Context(), v, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone := map[[2]int32]bool{}
+		for i, r := range w.Requests {
+			start := [2]int32(r.Tokens)
+			if alone[start] {
+				t.Errorf("seed %d: request %d starts as another, %v", seed, i, start)
+			}
+			alone[start] = true
+			seen[start]++
+		}
+	}
+	if alike := 750 - len(seen); alike > 250 {
+		t.Errorf("%d of 500 prompts of other seeds start as one of seed 0", alike)
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/load/arrival"
-
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/model/sim"

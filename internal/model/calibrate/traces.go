@@ -230,7 +230,6 @@ func (c *Calibration) engine() engine.Config {
 	return out
 }
 
-// alike reports runs of different servers.
 func alike(traces []*trace.Trace) error {
 	var errs []error
 	for _, t := range traces {
@@ -305,7 +304,6 @@ func stream(r *trace.Record) (s Stream) {
 	return s
 }
 
-// prompt is the length of a prompt in tokens.
 func prompt(r *trace.Record) int { return max(1, cmp.Or(r.Credible().Prompt, r.PromptTokens)) }
 
 // Misfit is the mean error over the runs.

@@ -57,9 +57,7 @@ func (p *pool) Grow(s *Seq, tokens int) (Growth, bool) {
 	return Growth{Blocks: need}, true
 }
 
-func (p *pool) lacks(s *Seq, tokens int) int {
-	return max((tokens+p.block-1)/p.block-s.blocks, 0)
-}
+func (p *pool) lacks(s *Seq, tokens int) int { return max((tokens+p.block-1)/p.block-s.blocks, 0) }
 
 func (p *pool) take(s *Seq, blocks int) {
 	p.held += blocks

@@ -77,7 +77,6 @@ func (s *Seq) firstImage() int {
 	return max(at, 0)
 }
 
-// nextImage advances to the next image.
 func (s *Seq) nextImage() {
 	s.at += s.Images[s.images].Tokens
 	s.images++

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
-
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/sim"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -67,7 +66,6 @@ func (c *Case) vary(cfg *engine.Config, i int) {
 // slowest and fastest are the limits of what engine.Config takes.
 const slowest, fastest = -0.9, 10
 
-// read takes the figures of a simulated run.
 func (o *outcome) read(c *Case, i int, t *trace.Trace) {
 	t.Run.Plan.Percentiles = c.percentiles()
 	figures, counted := metrics.PitotDefinitions().Figures(t, ""), t

@@ -13,7 +13,6 @@ import (
 // differences to their mean.
 type scale struct{ mean float64 }
 
-// scaleOf is that of all values together.
 func scaleOf(values ...[]float64) scale {
 	all := slices.Concat(values...)
 	if slices.Min(all) > 0 {

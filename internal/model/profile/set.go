@@ -155,7 +155,6 @@ func reach(n *plan.Node, path string) (_ *plan.Node, why string) {
 // quantity matches a number and its unit.
 var quantity = regexp.MustCompile(`^([-+0-9.eE]+)\s*([a-zA-Zµ%]*)$`)
 
-// multiply multiplies a number that is there.
 func multiply(n *plan.Node, by float64) (why string) {
 	if !(by > 0) || math.IsInf(by, 0) {
 		return "a factor must be above 0"

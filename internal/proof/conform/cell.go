@@ -67,7 +67,6 @@ func Fields() []string {
 	return []string{"name", "streams", "rate", "requests", "input", "output", "arrivals", "first", "step", "busy", "faults"}
 }
 
-// set fills the field of that name.
 func (c *Cell) set(field, text string) (err error) {
 	switch field {
 	case "name":

@@ -94,7 +94,6 @@ func (r *record) request() Request {
 	return out
 }
 
-// newLog sums up what was recorded.
 func newLog(records []*record) Log {
 	var log Log
 	var late, took []int64

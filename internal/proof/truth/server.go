@@ -108,7 +108,7 @@ func (s *Server) least() *writer {
 	if least != nil && (least.conns.Load() < perWriter || len(s.writers) >= runtime.GOMAXPROCS(0)/2) {
 		return least
 	}
-	w := newWriter(s)
+	w := &writer{srv: s, alarm: clock.NewAlarm()}
 	s.writers = append(s.writers, w)
 	s.running.Go(w.run)
 	s.running.Go(func() {
@@ -118,7 +118,6 @@ func (s *Server) least() *writer {
 	return w
 }
 
-// halt ends all that is open.
 func (s *Server) halt() {
 	close(s.stop)
 	s.mu.Lock()

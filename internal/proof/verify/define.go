@@ -6,7 +6,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/proof/truth"
 )
 
-// contributions are those of each definition.
 var contributions = map[plan.Code]contribution{
 	metrics.ToFirstToken: each(func(a answer) (float64, bool) { return seconds(a.received, a.first), true }),
 	metrics.ToLastToken:  each(func(a answer) (float64, bool) { return seconds(a.received, a.last), true }),
@@ -56,7 +55,6 @@ func addGaps(s *sample, r *truth.Request) {
 	}
 }
 
-// seconds are those from t to u.
 func seconds(t, u int64) float64 { return float64(u-t) / 1e9 }
 
 // weighed is each, with a weight for the value.

@@ -58,7 +58,6 @@ func (e *Environment) nnal(at, folder string) {
 	}
 }
 
-// isNPU reports whether the devices are those of npu-smi.
 func (e *Environment) isNPU() bool {
 	return len(e.Devices) > 0 && card.MatchString(e.Devices[0].ID) &&
 		(strings.Contains(e.Devices[0].Product, "Ascend") || ascend.MatchString(e.Devices[0].Product))
@@ -69,7 +68,6 @@ var (
 	ascend = regexp.MustCompile(`^[39]\d0[A-Z0-9]*$`) // 310, 310P3, 910B3
 )
 
-// boardAsks ask npu-smi for the board of the first NPU.
 func (e *Environment) boardAsks() []probe.Ask {
 	board := []string{"npu-smi", "info", "-t", "board", "-i", firstCard(e.Devices[0].ID)}
 	return []probe.Ask{

@@ -70,7 +70,6 @@ func (l *Listing) Row(text string) bool {
 	return true
 }
 
-// installed reads the ascend_toolkit_install.info of a package of CANN.
 func (l *Listing) installed(text string) bool {
 	name, value, ok := strings.Cut(text, "=")
 	switch {
@@ -114,7 +113,6 @@ func (l *Listing) listed(text string) bool {
 	return true
 }
 
-// pack keeps a package.
 func (l *Listing) pack(name, version string) {
 	p := Version{clean(name), clean(version)}
 	same := func(q Version) bool { return normal(q.Name) == normal(p.Name) }

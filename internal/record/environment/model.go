@@ -146,7 +146,6 @@ func (m *Model) config(text string) {
 	m.Quantization = cmp.Or(strings.Join(parts, " "), m.Quantization)
 }
 
-// first is the first item of a list.
 func first(raw json.RawMessage) json.RawMessage {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) != nil || len(list) == 0 {

@@ -71,7 +71,6 @@ func cellsOf(line string) []string {
 	return cells
 }
 
-// An npuTable is a table that is being read.
 type npuTable struct {
 	NPUs
 	greeting  string   // the last line that is no row
@@ -165,7 +164,6 @@ func firstWord(cell string) string {
 	return word
 }
 
-// heading is that of the first rows.
 func (t *npuTable) heading(cells []string) bool {
 	t.cells, t.health = len(cells), slices.Index(cells, "Health")
 	t.name = max(0, slices.Index(cells, "Name"))

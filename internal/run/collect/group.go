@@ -120,7 +120,6 @@ func (g *Group) collect(ctx context.Context, c Collector, m *member, every time.
 // perValue is the garbage of a value on its way from a source to all listeners, in bytes.
 const perValue = 1 << 10
 
-// addReading adds a reading.
 func (g *Group) addReading(m *member, r Reading) {
 	machine.Discard(perValue * len(r.Values))
 	g.mu.Lock()

@@ -156,7 +156,6 @@ func portOf(target string) int {
 // port is the one on which the process listens, 0 if it is not known.
 func (s Subject) port() int { return cmp.Or(s.Site.Port, portOf(s.URL)) }
 
-// machineAt is what answers at a site.
 func machineAt(s Subject) probe.Machine {
 	at := s.Site
 	with := func(args ...string) probe.Machine { return probe.Shell{Args: args} }
@@ -226,7 +225,6 @@ func (q *inquiry) devices(ctx context.Context, a probe.Answers) {
 	}
 }
 
-// run is all of it.
 func (q *inquiry) run(ctx context.Context) {
 	pid, found := q.find(ctx)
 	if !found && !q.Asked {

@@ -36,7 +36,6 @@ var (
 	page      = template.Must(template.New("page").Funcs(functions).Parse(pageText))
 )
 
-// A headedSection has its heading as HTML.
 type headedSection struct {
 	Section
 	Heading template.HTML

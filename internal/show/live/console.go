@@ -84,7 +84,6 @@ func (c *Console) Warn(line, mark string) {
 	c.mark = mark
 }
 
-// marked is the mark.
 func (c *Console) marked() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -68,7 +68,6 @@ func (b *briefly) lines() (all doc.List) {
 	return all
 }
 
-// bounded is the beginning of a line.
 func (b *briefly) bounded(line string, columns int) string {
 	cut := doc.Cut(line, columns)
 	b.cut = b.cut || cut != line

@@ -156,7 +156,6 @@ func (r *report) latencies(s metrics.Summary) doc.Grid {
 	return doc.Grid{Align: "lr", Widths: widths, Rows: r.rows}
 }
 
-// title begins a group of rows.
 func (r *report) title(s string) { r.rows = append(r.rows, []string{s}) }
 
 func (r *report) group(title string, l metrics.Latencies, streamed, gaps bool) {

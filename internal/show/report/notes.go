@@ -93,7 +93,6 @@ func (r *report) footnotes(s metrics.Summary) []plan.Message {
 	return r.noted
 }
 
-// lengths are the notes on prompts and answers that are longer or shorter than asked for.
 func (r *report) lengths(s metrics.Summary) {
 	t := s.Tokens
 	if p := t.Prompts; p != nil {
@@ -169,7 +168,6 @@ func (r *report) machine(s metrics.Summary) {
 // fullClock is the least share of the rated clock that is not below it.
 const fullClock = 0.99
 
-// troubles are the notes on sources of telemetry.
 func (r *report) troubles(s metrics.Summary) {
 	if s.Resources == nil {
 		return
@@ -187,7 +185,6 @@ func (r *report) troubles(s metrics.Summary) {
 	}
 }
 
-// serverLoad is what the server reported of its load.
 func (r *report) serverLoad(s resources.ServerLoad) (parts []string) {
 	if s.KVUseMax != nil {
 		parts = append(parts, r.Word("report.kv-use", "share", *s.KVUseMax))

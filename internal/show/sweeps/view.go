@@ -76,7 +76,6 @@ func pointOf(s curve.Sweep, row int, quantities []view.Quantity, l *words.Langua
 	return p
 }
 
-// spreadOf is a quantity of a row.
 func spreadOf(s curve.Sweep, row int, name string) (out view.SweepSpread, ok bool) {
 	r := s.Rows[row]
 	switch name {

@@ -100,7 +100,6 @@ func (d *Digest) Add(r *trace.Record) {
 	d.sum(r, ttft, e2el)
 }
 
-// sum adds a record to the totals.
 func (d *Digest) sum(r *trace.Record, ttft, e2el float64) {
 	if r.OK() {
 		d.input += metrics.PromptTokens(r)

@@ -100,7 +100,6 @@ func (d *Digest) heldBack() bool {
 	return v != nil && slices.ContainsFunc(v.Reasons, func(m plan.Message) bool { return m.Code == metrics.HeldBack })
 }
 
-// streams are the requests as columns have them.
 func (d *Digest) streams() iter.Seq[metrics.Stream] {
 	c, unit := &d.columns, trace.Instant(1000)<<d.unit
 	at := func(v uint32) trace.Instant {
@@ -156,7 +155,6 @@ func (s snapshots) flight(from, to float64) (level float64, known bool) {
 	return 0, false
 }
 
-// passed are lines by snapshots.
 func (a *axis) passed(s snapshots) (output, flight line) {
 	output = func(i int) (float64, bool) {
 		from, long := a.from(i), a.long(i)

@@ -76,7 +76,6 @@ func (a *axis) level(of func(*window) *area) line {
 	return func(i int) (float64, bool) { return float64(all[i]) / 1e9 / a.long(i), a.long(i) > 0 }
 }
 
-// quantile is that of the latencies in a window.
 func (a *axis) quantile(share float64, of func(*window) *histogram) line {
 	return func(i int) (float64, bool) {
 		h := of(&a.windows[i])

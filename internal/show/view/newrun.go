@@ -92,7 +92,6 @@ func NewRun(k Known, lang *words.Language) Run {
 	return r
 }
 
-// A writer writes in a language.
 type writer struct{ *words.Language }
 
 // verdict says in a sentence how far figures can be trusted.

@@ -37,7 +37,6 @@ type digests struct {
 	closed   bool
 }
 
-// A followed run is one with its digest.
 type followed struct {
 	id    string
 	store *store.Store
@@ -64,7 +63,6 @@ type progress struct {
 	Running bool // there may be more
 }
 
-// close ends all goroutines.
 func (d *digests) close() {
 	d.mu.Lock()
 	d.closed = true
@@ -287,7 +285,6 @@ func (f *followed) await(ctx context.Context) {
 	}
 }
 
-// ask answers a question from the digest.
 func (f *followed) ask(question func(*view.Digest, progress)) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -13,7 +13,6 @@ import (
 // manyExports is how many are written at once.
 const manyExports = 3
 
-// types are those of the formats.
 var types = map[runs.Format]string{
 	runs.JSON: "application/json", runs.JSONL: "application/x-ndjson", runs.CSV: "text/csv; charset=utf-8", runs.Parquet: "application/vnd.apache.parquet",
 }

@@ -192,7 +192,6 @@ func Loopback(at net.Addr) bool {
 	return !ok || tcp.IP.IsLoopback()
 }
 
-// status is the code for an error.
 func status(err error) int {
 	var r refusal
 	if errors.As(err, &r) {

@@ -31,7 +31,6 @@ type Judged struct {
 	Log func(name string, leg int) (string, error)
 }
 
-// judged adds the questions that Judged answers.
 func (s *Server) judged(mux *http.ServeMux) {
 	if s.Judged.Compare == nil {
 		return

@@ -168,7 +168,6 @@ func (l *Language) Join(kind string, items ...string) string {
 	return strings.Join(items, l.texts[plan.Code("list."+cmp.Or(kind, "comma"))])
 }
 
-// fill puts arguments into a text.
 func (l *Language) fill(text string, args plan.Args) string {
 	out := ""
 	for text != "" {
@@ -275,7 +274,6 @@ func nothing(v any) bool {
 	return v == nil || v == "" || v == 0.0 || v == false
 }
 
-// written is a number in a format.
 func written(v float64, format string) string {
 	if format == "dur" {
 		return time.Duration(math.Round(v * 1e9)).String()

@@ -68,7 +68,6 @@ func (r Repository) missing(what, name string) error {
 	return &Missing{What: what, Name: name, Cache: r.hub.cache, Variable: r.hub.closed}
 }
 
-// folder is the cache folder of the repository.
 func (r Repository) folder() string {
 	return filepath.Join(r.hub.cache, r.kind+"s--"+strings.ReplaceAll(r.name, "/", "--"))
 }
@@ -157,7 +156,6 @@ func (f *fileSystem) Open(name string) (fs.File, error) {
 	return files.OpenRegular(file)
 }
 
-// tree groups the paths into folders.
 func (f *fileSystem) tree(paths []string) map[string][]fs.DirEntry {
 	folders := map[string][]fs.DirEntry{".": nil}
 	var add func(name string, folder bool)

@@ -150,7 +150,6 @@ type foundAmount struct {
 	alone bool
 }
 
-// readAmount finds the only amount in a text.
 func readAmount(text string) (a foundAmount, ok bool) {
 	if !strings.ContainsAny(text, "%％xX×倍") {
 		return a, false

@@ -8,7 +8,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 )
 
-// A column is what a column holds.
 type column struct {
 	kind columnKind
 	label
@@ -84,7 +83,6 @@ func (r *reader) isRate(i int, lead bool) bool {
 	return others && (i == 0 || !r.hasFractions(i))
 }
 
-// column is the cells of a column.
 func (r *reader) column(i int) (cells []string) {
 	for _, row := range r.rows {
 		cells = append(cells, row.cells[i])

@@ -75,7 +75,6 @@ func clean(text string) string {
 	return strings.TrimSpace(emphasis.Replace(text))
 }
 
-// clip bounds a text.
 func clip(text string) string {
 	if len(text) <= longestCell {
 		return text
@@ -87,7 +86,6 @@ func clip(text string) string {
 	return text[:end]
 }
 
-// parse reads a label.
 func parse(text string) label {
 	l := label{text: clean(text)}
 	if len(l.text) > longestCell/2 {

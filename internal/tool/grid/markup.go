@@ -31,7 +31,6 @@ var (
 	spanning = regexp.MustCompile(`(?i)(col|row)span\s*=\s*["']?(\d{1,3})`)
 )
 
-// addHTML reads a line of an HTML table.
 func (d *draft) addHTML(n int, text string) bool {
 	h := d.html
 	h.lines++

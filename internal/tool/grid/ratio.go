@@ -51,7 +51,6 @@ func ratioOf(rest string) ratio {
 	return of
 }
 
-// definedRatio is the ratio that a text defines.
 func definedRatio(text string) ratio {
 	switch {
 	case newOverOld.Find(text) != nil:

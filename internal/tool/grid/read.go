@@ -12,7 +12,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 )
 
-// A reader reads the cells of one table.
 type reader struct {
 	tool   string
 	heads  []label
@@ -165,7 +164,6 @@ type place struct {
 	load    []Setting
 }
 
-// figures adds the numbers of a cell.
 func (r *reader) figures(p place, c cell) (first *float64) {
 	if len(c.values) != max(1, len(p.stats)) || c.after != nil {
 		return nil
@@ -192,7 +190,6 @@ func (r *reader) figures(p place, c cell) (first *float64) {
 	return first
 }
 
-// base is a number as a figure.
 func (r *reader) base(p place, stat string, n number) (name string, v, step float64, ok bool) {
 	u := p.unit
 	if n.unit.told() {
@@ -217,7 +214,6 @@ func (r *reader) base(p place, stat string, n number) (name string, v, step floa
 	return name, n.value * scale, n.step * scale, true
 }
 
-// change adds what a cell states of a change.
 func (r *reader) change(p place, text, way string, a amount, before, after *float64) {
 	stat := ""
 	if len(p.stats) == 1 {

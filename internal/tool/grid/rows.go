@@ -180,7 +180,6 @@ func (r *reader) readRow(columns []column, row row, k rowKey) {
 	r.done = append(r.done, doneRow{k, values})
 }
 
-// place is that of a cell.
 func (r *reader) place(c column, k rowKey) place {
 	p := place{line: k.line, metric: c.metric, stats: c.stats, unit: c.unit, variant: k.variant}
 	p.load = slices.Concat(k.load, c.settings)
@@ -255,7 +254,6 @@ func valueAt(row doneRow, n int) *float64 {
 	return nil
 }
 
-// changeCell reads a cell of a column of changes.
 func (r *reader) changeCell(columns []column, n int, values []*float64, p place, text string, c cell) {
 	a, ok := amountOf(columns[n].label, c)
 	if !ok || p.metric == "" && !metricOf(columns, n, &p) {

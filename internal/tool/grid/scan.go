@@ -35,7 +35,6 @@ var (
 	tableTag  = regexp.MustCompile(`(?i)<table[\s>]`)
 )
 
-// start begins a table with a line that can be its first.
 func start(n int, text string, above []string) *draft {
 	d := &draft{first: n, last: n, above: above}
 	trimmed := strings.TrimSpace(Unquoted(text))
@@ -265,7 +264,6 @@ func hasNumber(cells []string) bool {
 	return false
 }
 
-// splitSeparated splits at a separator outside of quotes.
 func splitSeparated(text string, separator byte) (cells []string) {
 	quoted, start := false, 0
 	for i := 0; i <= len(text) && len(cells) < mostColumns; i++ {

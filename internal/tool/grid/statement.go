@@ -45,7 +45,6 @@ func (d *draft) unfit(text string) bool {
 // beforeAfter is the title of a draft of statements with arrows; that of others is their first label.
 const beforeAfter = "->"
 
-// addStatement reads a line that may be a statement.
 func (d *draft) addStatement(n int, text string) bool {
 	first := len(d.results) == 0
 	_, _, labeled := cutLabel(text)

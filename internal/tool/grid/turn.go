@@ -43,7 +43,6 @@ func (r *reader) turn(metric int) {
 	r.heads, r.rows, r.turned = heads, rows, true
 }
 
-// valueColumns are the columns with values.
 func (r *reader) valueColumns(metric int) (all []int) {
 	for i := metric + 1; i < len(r.heads); i++ {
 		h := r.heads[i]

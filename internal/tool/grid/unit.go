@@ -51,7 +51,6 @@ var units = func() map[string]unit {
 	return all
 }()
 
-// unitOf is the unit that a text is.
 func unitOf(text string) (unit, bool) {
 	u, ok := units[strings.ToLower(strings.ReplaceAll(strings.Trim(text, " ."), " ", ""))]
 	return u, ok
@@ -106,7 +105,6 @@ func (u unit) of(metric string) (name string, scale float64, ok bool) {
 	return metric, u.scale, u.dimension == want
 }
 
-// dimension is that of the metric.
 func dimension(metric string) figure.Unit {
 	switch {
 	case metric == lexicon.Throughput:

@@ -24,7 +24,6 @@ const (
 	longestCell = 120 // bytes
 )
 
-// read reads a line.
 func (c *htmlCells) read(text string) {
 	if !c.inside && !strings.Contains(text, "<t") && !strings.Contains(text, "<T") {
 		return

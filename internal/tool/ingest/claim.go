@@ -403,13 +403,6 @@ func (r *textReader) enterItem(text string) {
 	}
 }
 
-// leaveItems leaves the items that a line does not stand below.
-func (r *textReader) leaveItems(text string) {
-	for n := len(r.items); n > 0 && r.items[n-1].indent >= indentOf(text); n-- {
-		r.items = r.items[:n-1]
-	}
-}
-
 func indentOf(text string) int { return len(text) - len(strings.TrimLeft(text, " \t")) }
 
 // locate notes of a claim the items of a list that it stands below, and the settings of the load that its clause names,

@@ -35,7 +35,6 @@ var (
 // canDiffer is a quick no for lines without a difference.
 func canDiffer(text, lower string) bool { return quantity.Finds(text, lower) }
 
-// differenceClaims are the differences in a clause.
 func differenceClaims(text, metric string, metrics []lexicon.Word) (all []claim) {
 	for _, m := range quantity.FindAll(text, lexicon.Lower(text)) {
 		if c, ok := readDifference(text, metric, metrics, m); ok {

@@ -128,7 +128,6 @@ func isWords(text string) bool {
 	return letters*2 >= all
 }
 
-// sentence is the last one of a text.
 func sentence(text string) string {
 	text = strings.TrimSpace(text)
 	body := strings.TrimRight(text, ".。!！:：")
@@ -494,7 +493,6 @@ func ratio(a, b float64) float64 {
 	return max(a, b) / min(a, b)
 }
 
-// loadOf reads it from the rows of a table.
 func loadOf(rows []result.Match) (l printedLoad) {
 	var ok, input, output float64
 	for _, row := range rows {

@@ -50,7 +50,6 @@ type textReader struct {
 	units     []statedUnit
 }
 
-// readText reads the tables in a text.
 func (all *Reader) readText(s result.Source) ([]result.Found, []result.Problem) {
 	r := &textReader{Reader: all, name: s.Name}
 	var current *line
@@ -140,7 +139,6 @@ func (r *textReader) full() error {
 	return nil
 }
 
-// programs are the tools that have tables to read.
 func (all *Reader) programs() (names []string) {
 	for _, t := range all.tools {
 		if t.Log != nil {
@@ -395,7 +393,9 @@ func (r *textReader) text(l line, next string) {
 
 // proseLine adds a line to the paragraph that it goes on, or begins one.
 func (r *textReader) proseLine(l line) {
-	r.leaveItems(l.text)
+	for n := len(r.items); n > 0 && r.items[n-1].indent >= indentOf(l.text); n-- {
+		r.items = r.items[:n-1]
+	}
 	text := strings.TrimSpace(l.text)
 	size := len(text)
 	for _, p := range r.paragraph {
@@ -443,7 +443,6 @@ func (r *textReader) heading(h heading, l line) {
 // more is no note on them.
 const mostClaims = 500
 
-// claimsOf are the changes that a line states.
 func (r *textReader) claimsOf(l line) []claim {
 	if r.stated >= mostClaims {
 		return nil
@@ -459,7 +458,6 @@ func (r *textReader) claimsOf(l line) []claim {
 	return found
 }
 
-// A pendingClaim waits for a table.
 type pendingClaim struct {
 	trace.Claim
 	below   *heading

@@ -31,7 +31,6 @@ func unitWorth(unit string) float64 {
 	return 1
 }
 
-// A statedUnit is a unit or a value of a latency that a line states.
 type statedUnit struct {
 	line   int
 	metric string // "" of all latencies

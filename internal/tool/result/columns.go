@@ -54,7 +54,6 @@ var columnsOfRequests = []column{
 	{"cached_tokens", numbers, 0, maxCount, func(q *Request) any { return &q.Cached }},
 }
 
-// read reads the item of a request.
 func (col column) read(s *scanner, q *Request) {
 	switch to := col.field(q).(type) {
 	case *int:
@@ -71,7 +70,6 @@ func (col column) read(s *scanner, q *Request) {
 	}
 }
 
-// write adds the item of a request.
 func (col column) write(b []byte, q *Request) []byte {
 	switch v := col.field(q).(type) {
 	case *int:
@@ -172,7 +170,6 @@ func (col column) check(l *List) *scanError {
 	return nil
 }
 
-// nullable reports whether items may be null.
 func (col column) nullable() bool {
 	_, is := col.field(new(Request)).(**float64)
 	return is
@@ -320,7 +317,6 @@ func (m Recorder) chunks(t *trace.Record, r *Request) {
 	}
 }
 
-// survey reads the columns that are not bulky.
 func (c *Columns) survey() error {
 	for r, err := range c.rows(bulky...) {
 		if err != nil {

@@ -39,7 +39,6 @@ func atLeast(path string, n *int, least int) (p plan.Problems) {
 	return p
 }
 
-// describe are the lengths in words.
 func (l *lengths) describe() plan.Message {
 	tokens := plan.Msg(workload.LoadTokens, "input", l.Input, "output", l.Output)
 	if l.Ratio == 1 {
@@ -74,7 +73,6 @@ func datasetTotals(input, output int) []string {
 	return []string{fmt.Sprintf("#Input tokens: %d", input), fmt.Sprintf("#Output tokens: %d", output)}
 }
 
-// rowTotals are totals of requests.
 func rowTotals(requests []workload.Request) []string {
 	var input, output int
 	for _, r := range requests {

@@ -46,7 +46,6 @@ func (d *Random) Build(ctx context.Context, s *workload.Source) (workload.Worklo
 	return d.aligned(ctx, s, d.recipe(s))
 }
 
-// A recipe draws a workload.
 type recipe interface {
 	Build(ctx context.Context, v workload.Vocabulary, tok workload.Tokenizer) (workload.Workload, error)
 }

@@ -63,7 +63,6 @@ var (
 	speech   = family{split: "train", output: 1024, media: true, sounds: true, draft: transcription}
 )
 
-// of is the draft of a row.
 func (f family) of(h *HF, row rows.Row) (*draft, error) {
 	texts, errs := make([]string, len(f.columns)), make([]error, len(f.columns))
 	for i, c := range f.columns {
@@ -119,7 +118,6 @@ func conversation(h *HF, row rows.Row, _ []string) (*draft, error) {
 	return d, d.picture(row, "image", false)
 }
 
-// picture adds the picture in column.
 func (d *draft) picture(row rows.Row, column string, must bool) error {
 	if !must && !row.Has(column) {
 		return nil

@@ -27,7 +27,6 @@ func (d *questions) Check(s *workload.Source) plan.Problems {
 	return append(d.file.Check(s), output(d.Output)...)
 }
 
-// of are the prompts of the rows of the category.
 func (d *questions) of(prompt func(rows.Row) (string, error)) func(io.Reader) ([]customLine, error) {
 	return func(file io.Reader) ([]customLine, error) {
 		var prompts []customLine

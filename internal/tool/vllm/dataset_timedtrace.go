@@ -41,7 +41,6 @@ func newTimedTrace() *timedTrace {
 	return &timedTrace{file: named[traceEntry]("timed_trace"), Chunk: 16, Multiplier: 1, Timestamp: "timestamp", InputLength: "input_length", OutputLength: "output_length", HashIDs: "hash_ids"}
 }
 
-// A traceEntry is a line of a trace.
 type traceEntry struct {
 	at            time.Duration
 	input, output int

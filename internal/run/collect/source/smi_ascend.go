@@ -12,7 +12,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/run/collect"
 )
 
-// ascend is npu-smi.
 var ascend = smiKind{
 	name:    "npu-smi",
 	answers: []string{"npu-smi", "info", "-l"},

@@ -169,7 +169,6 @@ func (n *nvidiaReader) read(text string) (r row) {
 	return r
 }
 
-// quantities reads the cells of a device that are numbers.
 func (n *nvidiaReader) quantities(r *row, d *device, cells []string) {
 	mean, power := false, false
 	for i, field := range n.fields {

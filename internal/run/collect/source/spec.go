@@ -116,7 +116,6 @@ func found(t plan.Telemetry, target collect.Target) (all []collect.Collector) {
 	return all
 }
 
-// ofTarget scrapes a URL as the target is reached.
 func ofTarget(address string, t plan.Telemetry, target collect.Target) (collect.Collector, error) {
 	config := Config{
 		Name: server, URL: address, Header: target.Header, Secrets: target.Secrets, Keep: t.Keep,

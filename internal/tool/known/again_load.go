@@ -1,4 +1,4 @@
-package again
+package known
 
 import (
 	"encoding/json"
@@ -118,7 +118,6 @@ func isOrIn(name, whole string) bool {
 	return in && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// common adds what both tools call the same.
 func (l *load) common(c *command) {
 	s := &l.spec
 	l.has("request.protocol", arrivalPath+"kind") // each tool in its own way
@@ -168,7 +167,6 @@ func (l *load) common(c *command) {
 	l.headers(c)
 }
 
-// headers adds those that are no secrets.
 func (l *load) headers(c *command) {
 	var all []string
 	for _, h := range slices.Concat(l.spec.Target.Headers, l.spec.Request.Headers) {
@@ -182,7 +180,6 @@ func (l *load) headers(c *command) {
 	}
 }
 
-// file adds a dataset that is read from a file.
 func (l *load) file(c *command, name, output string) {
 	c.add("--dataset-name", name)
 	if path, ok := l.settings["data"].(string); ok && path != "" {

@@ -1,4 +1,4 @@
-package others
+package ingest
 
 import (
 	"strings"
@@ -75,8 +75,7 @@ func inferenceperfFigures(f *result.PartialRun, o *result.Object) {
 	f.Add("cache.cached_tokens", ok.Object("prompt_tokens"), "cached")
 }
 
-// InferencePerfFormat is how the tool writes results.
-func InferencePerfFormat() result.Format {
+func inferenceperfFormat() result.Format {
 	return result.Format{
 		Is: inferenceperfIsResult, Read: inferenceperfRead,
 		Explain: func(o *result.Object) string {
@@ -97,7 +96,7 @@ func InferencePerfFormat() result.Format {
 
 // InferencePerf is inference-perf.
 func InferencePerf() tool.Tool {
-	return tool.Tool{Name: "inference-perf", Program: "inference-perf", Result: InferencePerfFormat(), Definitions: metrics.Definitions{
+	return tool.Tool{Name: "inference-perf", Program: "inference-perf", Result: inferenceperfFormat(), Definitions: metrics.Definitions{
 		Tool: "inference-perf",
 		Descriptions: map[figure.Metric]plan.Code{
 			figure.TTFT: "definition.request-to-token", figure.TPOT: "definition.gap-mean",

@@ -1,6 +1,4 @@
-// Package others reads the results of tools that have no command line here: AIPerf and GenAI-Perf,
-// which it grew out of, GuideLLM and inference-perf. A file each.
-package others
+package ingest
 
 import (
 	"slices"
@@ -33,11 +31,10 @@ func metricsOf(o *result.Object) *result.Object {
 // terms are what they call the statistics; p50 is also their median.
 var aiperfTerms = result.Names{{"avg", "mean"}, {"p50", "median"}, {"std", "std"}, {"min", "min"}, {"max", "max"}}
 
-// units are how many of a unit a second has.
-var units = map[string]float64{"ns": 1e9, "us": 1e6, "ms": result.Milliseconds, "s": 1, "sec": 1, "seconds": 1}
+// aiperfUnits are how many of a unit a second has.
+var aiperfUnits = map[string]float64{"ns": 1e9, "us": 1e6, "ms": result.Milliseconds, "s": 1, "sec": 1, "seconds": 1}
 
-// numbers are metrics of one number.
-var numbers = result.Names{
+var aiperfNumbers = result.Names{
 	{"request_count", figure.RequestsOK},
 	{"error_request_count", figure.RequestsFailed},
 	{"benchmark_duration", figure.Duration},
@@ -90,20 +87,20 @@ func aiperfRead(r *result.Reading) {
 func aiperfFigures(f *result.PartialRun, m *result.Object) (used map[string]bool) {
 	used = map[string]bool{}
 	unit := func(o *result.Object) float64 {
-		if u, ok := units[o.Text("unit")]; ok {
+		if u, ok := aiperfUnits[o.Text("unit")]; ok {
 			return u
 		}
 		return 1
 	}
-	for _, n := range numbers {
+	for _, n := range aiperfNumbers {
 		if v, ok := m.Object(n[0]).Float("avg"); ok {
 			f.Figure(n[1], v/unit(m.Object(n[0])))
 		}
 	}
-	tokens(f, m)
+	aiperfTokens(f, m)
 	for _, n := range aiperfLatencies {
 		o := m.Object(n[0])
-		if _, known := units[o.Text("unit")]; o != nil && !known {
+		if _, known := aiperfUnits[o.Text("unit")]; o != nil && !known {
 			f.Doubt(o.At, "%q is left out, since its unit %q is not known", n[0], o.Text("unit"))
 			continue
 		}
@@ -112,16 +109,16 @@ func aiperfFigures(f *result.PartialRun, m *result.Object) (used map[string]bool
 	for _, name := range m.Names {
 		o := m.Object(name)
 		v, ok := o.Float("avg")
-		if used[name] = ok && o.Has("unit"); used[name] && !numbers.Has(name) && !aiperfLatencies.Has(name) {
+		if used[name] = ok && o.Has("unit"); used[name] && !aiperfNumbers.Has(name) && !aiperfLatencies.Has(name) {
 			f.Figure(name+".mean", v/unit(o))
 		}
 	}
 	return used
 }
 
-// tokens takes sums of tokens from the lengths where there is no count, and
+// aiperfTokens takes sums of tokens from the lengths where there is no count, and
 // no failures where there is no count of any.
-func tokens(f *result.PartialRun, m *result.Object) {
+func aiperfTokens(f *result.PartialRun, m *result.Object) {
 	ok, counted := f.Origin.Figure(figure.RequestsOK)
 	if _, failed := f.Origin.Figure(figure.RequestsFailed); counted && !failed {
 		f.Figure(figure.RequestsFailed, 0)
@@ -153,7 +150,7 @@ func aiperfPlan(f *result.PartialRun, o *result.Object) {
 	p.Stream = o.Has("inter_token_latency") || endpoint.Get("streaming") == true
 	p.Requests = f.Requests()
 	p.Percentiles = f.Percentiles()
-	load(f, config)
+	aiperfLoad(f, config)
 	data := config.List("datasets").First()
 	prompts := data.Object("prompts")
 	mean := func(name string) int { return prompts.Object(name).Int("mean") }
@@ -167,8 +164,8 @@ func isProfiling(phase *result.Object) bool {
 	return phase.Text("kind") == "profiling" || phase.Text("kind") == "" && phase.Text("name") == "profiling"
 }
 
-// load finds the load where one of the versions keeps it.
-func load(f *result.PartialRun, config *result.Object) {
+// aiperfLoad finds the load where one of the versions keeps it.
+func aiperfLoad(f *result.PartialRun, config *result.Object) {
 	p := &f.Run.Plan
 	kind := ""
 	phases := []*result.Object{config.Object("loadgen"), config.Object("perf_analyzer", "stimulus"), config}
@@ -205,8 +202,7 @@ func aiperfTimes(f *result.PartialRun, o *result.Object) {
 	f.Lasted(d.Value, ok)
 }
 
-// AIPerfFormat is how the tools write results.
-func AIPerfFormat() result.Format {
+func aiperfFormat() result.Format {
 	return result.Format{
 		Is: aiperfIsResult, Read: aiperfRead,
 		Explain: func(o *result.Object) string {
@@ -222,9 +218,9 @@ func AIPerfFormat() result.Format {
 	}
 }
 
-// AIPerf is AIPerf.
+// AIPerf is AIPerf, and GenAI-Perf, which it grew out of. Like the others here it has no command line in Pitot.
 func AIPerf() tool.Tool {
-	return tool.Tool{Name: "aiperf", Program: "aiperf", Result: AIPerfFormat(), Definitions: metrics.Definitions{
+	return tool.Tool{Name: "aiperf", Program: "aiperf", Result: aiperfFormat(), Definitions: metrics.Definitions{
 		Tool: "aiperf", Also: genaiPerf,
 		Descriptions: map[figure.Metric]plan.Code{
 			figure.TTFT: "definition.request-to-token", figure.ITL: "definition.gap-mean-as-itl",

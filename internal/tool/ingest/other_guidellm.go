@@ -1,4 +1,4 @@
-package others
+package ingest
 
 import (
 	"fmt"
@@ -34,11 +34,11 @@ func guidellmRead(r *result.Reading) {
 			r.ProblemAt(l.At, "benchmark %d has no metrics", i+1)
 			continue
 		}
-		benchmark(r, b)
+		guidellmBenchmark(r, b)
 	}
 }
 
-func benchmark(r *result.Reading, b *result.Object) {
+func guidellmBenchmark(r *result.Reading, b *result.Object) {
 	strategy := strategyOf(b)
 	words := strategyWords(strategy)
 	f := r.Draft("guidellm", words...)
@@ -51,7 +51,7 @@ func benchmark(r *result.Reading, b *result.Object) {
 		return !slices.Contains([]string{"backend", "data", "seed", "tokenizer", "constraints"}, root) || name == "backend.api_routes"
 	})
 	f.Settings("args.", r.Object.Object("args"), func(name string) bool { return strings.HasPrefix(name, "args.output") })
-	readPlan(f, r.Object, b, strategy, words)
+	guidellmPlan(f, r.Object, b, strategy, words)
 }
 
 // strategyOf is where the versions since 0.2 keep it.
@@ -83,15 +83,14 @@ func strategyWords(s *result.Object) []string {
 // percentile, its deviation that of the population.
 var guidellmTerms = result.Names{{"mean", "mean"}, {"median", "median"}, {"std_dev", "std"}, {"min", "min"}, {"max", "max"}}
 
-// latencies are the distributions that have names here, others the means.
+// guidellmLatencies are the distributions that have names here, guidellmOthers the means.
 var (
 	guidellmLatencies = result.Names{
 		{"time_to_first_token_ms", "ttft"}, {"time_per_output_token_ms", "tpot"}, {"inter_token_latency_ms", "itl"}, {"request_latency", "e2el"},
 	}
-	others = []string{"requests_per_second", "request_concurrency", "prompt_tokens_per_second", "output_tokens_per_second", "tokens_per_second"}
+	guidellmOthers = []string{"requests_per_second", "request_concurrency", "prompt_tokens_per_second", "output_tokens_per_second", "tokens_per_second"}
 )
 
-// figures takes those of the requests that succeeded.
 func guidellmFigures(f *result.PartialRun, b *result.Object) {
 	m := b.Object("metrics")
 	of := func(name string) *result.Object { return m.Object(name, "successful") }
@@ -113,25 +112,25 @@ func guidellmFigures(f *result.PartialRun, b *result.Object) {
 	f.Add(figure.Concurrency, of("request_concurrency"), "mean")
 	f.Add(figure.PeakConcurrency, of("request_concurrency"), "max")
 	for _, l := range guidellmLatencies {
-		latency(f, l[1], of(l[0]), unit(l[0]))
+		guidellmLatency(f, l[1], of(l[0]), guidellmUnit(l[0]))
 	}
 	for _, name := range m.Names {
-		if v, ok := of(name).Float("mean"); ok && !guidellmLatencies.Has(name) && !slices.Contains(others, name) {
-			f.Figure(strings.TrimSuffix(name, "_ms")+".mean", v/unit(name))
+		if v, ok := of(name).Float("mean"); ok && !guidellmLatencies.Has(name) && !slices.Contains(guidellmOthers, name) {
+			f.Figure(strings.TrimSuffix(name, "_ms")+".mean", v/guidellmUnit(name))
 		}
 	}
 }
 
-// unit is how many of the unit of a metric a second has.
-func unit(name string) float64 {
+// guidellmUnit is how many of the unit of a metric a second has.
+func guidellmUnit(name string) float64 {
 	if strings.HasSuffix(name, "_ms") {
 		return result.Milliseconds
 	}
 	return 1
 }
 
-// latency adds a distribution. Of nothing GuideLLM writes zeros.
-func latency(f *result.PartialRun, metric string, o *result.Object, unit float64) {
+// guidellmLatency adds a distribution. Of nothing GuideLLM writes zeros.
+func guidellmLatency(f *result.PartialRun, metric string, o *result.Object, unit float64) {
 	if n, ok := o.Float("count"); ok && n == 0 {
 		return
 	}
@@ -159,7 +158,7 @@ func percentile(name string) (float64, bool) {
 	return p, err == nil
 }
 
-func readPlan(f *result.PartialRun, all, b, strategy *result.Object, words []string) {
+func guidellmPlan(f *result.PartialRun, all, b, strategy *result.Object, words []string) {
 	p := &f.Run.Plan
 	backend := all.Object("config", "spec", "backend")
 	for _, o := range []*result.Object{backend, b.Object("config", "backend"), b.Object("worker"), all.Object("args")} {
@@ -200,12 +199,9 @@ func guidellmTimes(f *result.PartialRun, b *result.Object) {
 	}
 }
 
-// GuideLLMFormat is how the tool writes results.
-func GuideLLMFormat() result.Format { return result.Format{Is: guidellmIsResult, Read: guidellmRead} }
-
 // GuideLLM is GuideLLM.
 func GuideLLM() tool.Tool {
-	return tool.Tool{Name: "guidellm", Program: "guidellm", Result: GuideLLMFormat(), Definitions: metrics.Definitions{
+	return tool.Tool{Name: "guidellm", Program: "guidellm", Result: result.Format{Is: guidellmIsResult, Read: guidellmRead}, Definitions: metrics.Definitions{
 		Tool: "guidellm",
 		Descriptions: map[figure.Metric]plan.Code{
 			figure.TTFT: "definition.request-to-token", figure.TPOT: "definition.whole-per-token",

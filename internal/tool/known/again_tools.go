@@ -1,4 +1,4 @@
-package again
+package known
 
 import (
 	"strconv"
@@ -90,7 +90,6 @@ func (l *load) vllmRandom(c *command) {
 	}
 }
 
-// randomLengths adds the lengths that are integers.
 func (l *load) randomLengths(c *command) {
 	if n, ok := l.length("input_len"); ok {
 		c.add("--random-input-len", n)

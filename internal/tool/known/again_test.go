@@ -1,4 +1,4 @@
-package again
+package known
 
 import (
 	"encoding/json"
@@ -35,7 +35,7 @@ func chat() trace.Run {
 
 func commandOf(t *testing.T, run trace.Run, dialect string) Command {
 	t.Helper()
-	all := Commands(run, "")
+	all := CommandsAgain(run, "")
 	i := slices.IndexFunc(all, func(c Command) bool { return c.Dialect == dialect })
 	if i < 0 {
 		t.Fatalf("no command of %s: %+v", dialect, all)
@@ -131,13 +131,13 @@ func TestALineForSGLang(t *testing.T) {
 }
 
 func TestALineOfThePlan(t *testing.T) {
-	c := Commands(chat(), "my runs.db")[0]
+	c := CommandsAgain(chat(), "my runs.db")[0]
 	if c.Dialect != "pitot" || c.Line != "pitot plan 20260101-000000-abcd --store 'my runs.db' > again.yaml && pitot bench --config again.yaml" || c.Notes != nil {
 		t.Errorf("%+v", c)
 	}
 	secret := chat()
 	secret.Plan.Spec.Target.Key = &plan.Source{Given: true}
-	for _, c := range Commands(secret, "") {
+	for _, c := range CommandsAgain(secret, "") {
 		if !slices.Contains(codes(c.Notes), "again.give-secrets") {
 			t.Errorf("%+v", c)
 		}
@@ -153,11 +153,11 @@ func TestALineAsItWasTyped(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	run.Env.Invocation = []string{"python", "-m", "sglang.bench_serving", "--backend", "sglang"}
-	if c := commandOf(t, run, "sglang"); c.Line != "python -m sglang.bench_serving --backend sglang" || c.Notes != nil || len(Commands(run, "")) != 3 {
+	if c := commandOf(t, run, "sglang"); c.Line != "python -m sglang.bench_serving --backend sglang" || c.Notes != nil || len(CommandsAgain(run, "")) != 3 {
 		t.Errorf("%+v", c)
 	}
 	run.Origin = &trace.Origin{Tool: "vllm"}
-	if all := Commands(run, ""); all != nil {
+	if all := CommandsAgain(run, ""); all != nil {
 		t.Errorf("of another tool's run: %+v", all)
 	}
 }

@@ -1,12 +1,4 @@
-// Package again writes the command lines that make a run once more: with Pitot, from its plan, and
-// with the other tools, as far as they can send the same load.
-//
-//	plan.Spec ──> load ──┬──> vllm bench serve ...              ─┐
-//	                     └──> python -m sglang.bench_serving ... ├─ and what the line leaves out
-//	      the stored run ───> pitot plan RUN, pitot bench        ─┘
-//
-// A line never has a secret: it names the variable of the environment that has it.
-package again
+package known
 
 import (
 	"slices"
@@ -36,9 +28,11 @@ const (
 	giveSecrets plan.Code = "again.give-secrets"
 )
 
-// Commands are those of a run, Pitot's first; none of a run that another tool made. store is the
-// store as a command line has to name it, empty for the default one.
-func Commands(run trace.Run, store string) (all []Command) {
+// CommandsAgain are the command lines that make a run once more: with Pitot, from its plan, and with the other tools,
+// as far as they can send the same load. Pitot's is the first; none of a run that another tool made. store is the
+// store as a command line has to name it, empty for the default one. A line never has a secret: it names the variable of
+// the environment that has it.
+func CommandsAgain(run trace.Run, store string) (all []Command) {
 	if run.Origin != nil || run.Plan.Spec == nil {
 		return nil
 	}

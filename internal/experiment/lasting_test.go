@@ -1,4 +1,4 @@
-package lasting
+package experiment
 
 import (
 	"encoding/json"
@@ -11,7 +11,7 @@ import (
 
 // Twelve answers of a light run, half a minute and a hundred requests: the longest of them, but no
 // half minute of more than ten thousand requests, and never more than thirty thousand.
-func TestFor(t *testing.T) {
+func TestTimeOf(t *testing.T) {
 	for _, c := range []struct {
 		long time.Duration
 		rate float64
@@ -25,7 +25,7 @@ func TestFor(t *testing.T) {
 		{0, 1e6, 30 * time.Millisecond},
 		{time.Hour, 1e6, 30 * time.Millisecond},
 	} {
-		if got := For(c.long, c.rate); got != c.want {
+		if got := timeOf(c.long, c.rate); got != c.want {
 			t.Errorf("%v, %v/s: %v, want %v", c.long, c.rate, got, c.want)
 		}
 	}
@@ -56,7 +56,7 @@ func TestOpen(t *testing.T) {
 		`{"load": [{"arrival": {"kind": "poisson", "rate": 5}, "dataset": {"kind": "trace", "data": "x.jsonl"}}]}`:                            false,
 		`{"load": [{"arrival": {"kind": "poisson", "rate": 5}, ` + drawn + `}, {"arrival": {"kind": "replay", "file": "x"}, ` + drawn + `}]}`: false,
 	} {
-		if got := Open(spec(t, text)); got != want {
+		if got := OpenEnded(spec(t, text)); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}
@@ -65,18 +65,18 @@ func TestOpen(t *testing.T) {
 // A light run is a few requests one at a time, and the load itself stays as it was.
 func TestLight(t *testing.T) {
 	s := spec(t, `{"load": [{"arrival": {"kind": "poisson", "rate": 5}, "dataset": {"kind": "random"}}]}`)
-	l := Light(*s)
+	l := LightLoad(*s)
 	if l.Requests != lightSent || l.Gate.Concurrency != 1 || l.Load[0].Arrival.Kind != "at-once" || s.Rate() != 5 {
 		t.Errorf("%+v of %+v", l, s)
 	}
-	if c := Counted(*s); c.Requests != 150 || c.Duration != 0 {
+	if c := counted(*s); c.Requests != 150 || c.Duration != 0 {
 		t.Errorf("%+v", c)
 	}
 	records := []*trace.Record{{Class: trace.HTTP, Done: trace.Instant(time.Hour)}}
 	for range 9 {
 		records = append(records, &trace.Record{Status: 200, Done: trace.Instant(2 * time.Second)})
 	}
-	if long := Long(records); long != 2*time.Second || Long(records[:1]) != 0 {
+	if long := AnswerTime(records); long != 2*time.Second || AnswerTime(records[:1]) != 0 {
 		t.Errorf("answers take %v", long)
 	}
 }
