@@ -49,7 +49,6 @@ type experimentRunCmd struct {
 	experimentFlags
 }
 
-// Run carries it out.
 func (c *experimentRunCmd) Run(sess *session.Session) (err error) {
 	defer func() { err = c.Settle(sess, err, otherErrors) }()
 	e, doc, err := readExperiment(sess, c.File)
@@ -191,7 +190,6 @@ type experimentResumeCmd struct {
 	experimentFlags
 }
 
-// Run goes on with it.
 func (c *experimentResumeCmd) Run(sess *session.Session) (err error) {
 	defer func() { err = c.Settle(sess, err, otherErrors) }()
 	if err := c.Check(); err != nil {
@@ -261,7 +259,6 @@ type experimentStatusCmd struct {
 	flags.StoreFlag
 }
 
-// Run shows it.
 func (c *experimentStatusCmd) Run(sess *session.Session) error {
 	return sess.With(c.Store, func(s *store.Store) error {
 		rows, err := s.Experiments()

@@ -27,7 +27,6 @@ type tally struct {
 	rows                   [][]string // shown of each
 }
 
-// Run imports.
 func (c importCmd) Run(sess *session.Session) error {
 	if err := session.RequireArgs("path", "import", c.Paths); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/VictoriaMetrics/metrics"
@@ -54,7 +55,6 @@ func listenMetrics(address string, listen func(network, address string) (net.Lis
 	return x, nil
 }
 
-// Close ends serving.
 func (x *metricsExporter) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -76,7 +76,6 @@ func (x *metricsExporter) serve(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// Handle takes an event of a run.
 func (x *metricsExporter) Handle(e run.Event) error {
 	x.mu.Lock()
 	now := x.current
@@ -253,4 +252,39 @@ func (f *figures) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.over = true
+}
+
+// mostConnections are served at a time. Each takes a file descriptor that the run may need.
+const mostConnections = 16
+
+// A bounded listener closes connections beyond mostConnections at once.
+type bounded struct {
+	net.Listener
+	open atomic.Int64
+}
+
+// Accept returns the next connection that there is room for.
+func (b *bounded) Accept() (net.Conn, error) {
+	for {
+		c, err := b.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if b.open.Add(1) <= mostConnections {
+			return &countedMetric{Conn: c, closed: sync.OnceFunc(func() { b.open.Add(-1) })}, nil
+		}
+		b.open.Add(-1)
+		_ = c.Close()
+	}
+}
+
+// A countedMetric is a connection that makes room when it is closed.
+type countedMetric struct {
+	net.Conn
+	closed func()
+}
+
+func (c *countedMetric) Close() error {
+	defer c.closed()
+	return c.Conn.Close()
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/report"
+	"github.com/pitot-bench/pitot/internal/show/words"
+	"github.com/pitot-bench/pitot/internal/tool/known"
 )
 
 // checkReports holds the flags of reports against each other.
@@ -117,3 +119,14 @@ func checkValid(asked bool, h metrics.Health) error {
 	}
 	return session.NotValidError{Validity: h.Verdict.Validity}
 }
+
+// Names that commands of this package use often.
+var (
+	english        = words.In(words.Default) // for programs
+	errInterrupted = session.ErrInterrupted
+	usage          = session.Usage
+	usagef         = session.Usagef
+	inWords        = session.InWords
+	toolNamed      = known.Named
+	rules          = known.Rules
+)

@@ -135,7 +135,6 @@ type announcer struct {
 	mu   sync.Mutex // of the output
 }
 
-// Handle does nothing.
 func (*announcer) Handle(run.Event) error { return nil }
 
 // Watch prints a line when a request is sent, and one when it is answered.

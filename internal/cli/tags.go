@@ -24,12 +24,10 @@ type tagsCmd struct {
 	flags.StoreFlag
 }
 
-// Help explains it.
 func (tagsCmd) Help() string {
 	return "Prints the tags and the remark that the run then has. Measured figures do not depend on them."
 }
 
-// Run changes labels, and prints them.
 func (c tagsCmd) Run(sess *session.Session) error {
 	add, remove, err := c.wanted()
 	if err != nil {

@@ -56,7 +56,6 @@ func join(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// Report prints the table and writes the files.
 func (f *vllmFiles) Report(result *run.Result) error {
 	r, err := vllm.NewReport(result.Trace, "")
 	if err != nil {

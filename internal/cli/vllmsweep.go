@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,10 +78,7 @@ func (s *sweeper) prepare() (err error) {
 			return fmt.Errorf("--bench-cmd with %s: %w", b, err)
 		}
 	}
-	name := python.Value(s.Experiment)
-	if name == "" {
-		name = time.Now().Format("20060102_150405")
-	}
+	name := cmp.Or(python.Value(s.Experiment), time.Now().Format("20060102_150405"))
 	s.folder = filepath.Join(s.OutputDir, name)
 	switch there := files.Exists(s.folder); {
 	case s.Resume && !there:

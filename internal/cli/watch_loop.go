@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -190,8 +191,6 @@ func (w *watching) silent() error {
 	}
 	s := w.sources[0]
 	why := live.Why(s, w.lang)
-	if why == "" {
-		why = "it was asked for " + time.Since(w.begun).Round(time.Second).String()
-	}
+	why = cmp.Or(why, "it was asked for "+time.Since(w.begun).Round(time.Second).String())
 	return fmt.Errorf("nothing from %s: %s", s.Via, why)
 }

@@ -83,7 +83,6 @@ func excerpt(line string, column int) (string, int) {
 // Mistakes are those of a file in order of place.
 type Mistakes []Mistake
 
-// Error lists them one after the other.
 func (m Mistakes) Error() string { return listed(m) }
 
 // Parse reads a file that holds one document. The error is Mistakes.

@@ -145,7 +145,6 @@ type Sites []Site
 // MostSites is how many processes of a deployment are asked.
 const MostSites = 32
 
-// String writes them.
 func (s Sites) String() string {
 	texts := make([]string, len(s))
 	for i, p := range s {

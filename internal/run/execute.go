@@ -128,7 +128,7 @@ func (x *execution) before(ctx context.Context) error {
 	x.startSampling(ctx)
 	began := time.Now()
 	err := x.telemetry.idling(func() error {
-		err := pause(ctx, x.spec.Before.Settle.Std())
+		err := Pause(ctx, x.spec.Before.Settle.Std())
 		x.awaitPower(ctx, began, longestBefore)
 		return err
 	})

@@ -310,7 +310,6 @@ type watch struct {
 
 func newWatch(l search.Leg) *watch { return &watch{leg: l, enough: make(chan struct{})} }
 
-// Handle sees an event.
 func (w *watch) Handle(e run.Event) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

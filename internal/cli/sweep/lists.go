@@ -52,7 +52,6 @@ type listMapper struct {
 	name string
 }
 
-// Decode takes the text.
 func (m listMapper) Decode(ctx *kong.DecodeContext, _ reflect.Value) error {
 	var text string
 	err := ctx.Scan.PopValueInto("value", &text)

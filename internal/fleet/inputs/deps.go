@@ -181,7 +181,6 @@ func (h supplyHub) Dataset(_ context.Context, name string) (fs.FS, string, error
 	return t, root, nil
 }
 
-// Fetch opens the content of an address.
 func (h supplyHub) Fetch(ctx context.Context, address string) (io.ReadCloser, error) {
 	i, ok := h.supply.at[key{fleet.FetchedInput, address, ""}]
 	if !ok {
@@ -197,7 +196,6 @@ type tree struct {
 	at     map[string]int // Inputs by path, with a slash at the end of a list's
 }
 
-// Open opens a file or a folder.
 func (t *tree) Open(p string) (fs.File, error) {
 	if !fs.ValidPath(p) {
 		return nil, &fs.PathError{Op: "open", Path: p, Err: fs.ErrInvalid}

@@ -92,7 +92,6 @@ func (c Count) Draw(r *rand.Rand) int {
 	return int(max(math.Round(min(l.draw(r), limit)), 1))
 }
 
-// String is the text form.
 func (c Count) String() string { return c.law.text(countUnit()) }
 
 // MarshalText returns the text form.

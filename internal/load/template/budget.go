@@ -91,7 +91,6 @@ func (b *builder) Write(p []byte) (int, error) {
 	return b.text.Write(p)
 }
 
-// WriteString adds a text.
 func (b *builder) WriteString(s string) {
 	b.run.charge(len(s))
 	b.text.WriteString(s)

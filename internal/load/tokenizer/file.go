@@ -11,6 +11,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/pitot-bench/pitot/internal/load/rows"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
@@ -104,7 +105,7 @@ func parse(data []byte, config *config) (*Tokenizer, error) {
 	}
 	var file fileJSON
 	if err := plan.Unmarshal(data, &file); err != nil {
-		return nil, plainly(err)
+		return nil, rows.WrongType(err)
 	}
 	if file.Version != "1.0" {
 		return nil, refuse("version", file.Version, "1.0 is")

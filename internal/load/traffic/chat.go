@@ -189,7 +189,6 @@ type message struct {
 	Content string `json:"content"`
 }
 
-// Describe describes the requests.
 func (d *chat) Describe() plan.Message {
 	var first any = d.Input
 	if d.Lengths != "" {

@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,6 @@ func (d *drawn) check() (p plan.Problems) {
 	return p
 }
 
-// Read reads the file of lengths.
 func (d *drawn) Read(_ context.Context, s *workload.Source) error {
 	if d.Lengths == "" {
 		return nil
@@ -118,9 +118,7 @@ func readLengths(file io.Reader) (pairs []pair, err error) {
 		if err == nil && columns != 0 && len(fields) != columns {
 			err = fmt.Errorf("%q: %d numbers, and the lines before have %d", text, len(fields), columns)
 		}
-		if columns == 0 {
-			columns = len(fields)
-		}
+		columns = cmp.Or(columns, len(fields))
 		pairs = append(pairs, one)
 		return err
 	})

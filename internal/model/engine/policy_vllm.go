@@ -72,7 +72,6 @@ func (b *budget) decode(c *Core, i int) (next int) {
 	return next
 }
 
-// Plan fills the step.
 func (v *vllm) Plan(c *Core) {
 	if v.EvenPrompts {
 		c.part = v.part(c)

@@ -2,6 +2,7 @@ package environment
 
 import (
 	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -465,9 +466,7 @@ func (e *Environment) command(line string, vars map[string]string) {
 		return
 	}
 	p := &Process{Env: map[string]string{}}
-	for name, value := range vars {
-		p.Env[name] = value
-	}
+	maps.Copy(p.Env, vars)
 	for len(words) > 0 {
 		name, value, pair := strings.Cut(words[0], "=")
 		if !pair || strings.ContainsAny(name, "-/. ") {

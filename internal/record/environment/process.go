@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"cmp"
 	"path"
 	"regexp"
 	"slices"
@@ -173,14 +174,9 @@ func ModelFolders(p *Process, name string) (all []probe.Ask) {
 	if parts := strings.Split(name, "/"); len(parts) != 2 || parts[0] == ".." || parts[0] == "." {
 		return all
 	}
-	home := p.Env["HOME"]
-	if home == "" {
-		home = "/root"
-	}
+	home := cmp.Or(p.Env["HOME"], "/root")
 	cache := p.Env["XDG_CACHE_HOME"]
-	if cache == "" {
-		cache = path.Join(home, ".cache")
-	}
+	cache = cmp.Or(cache, path.Join(home, ".cache"))
 	hub := "models--" + strings.ReplaceAll(name, "/", "--")
 	for _, dir := range []string{
 		p.Env["HF_HUB_CACHE"], path.Join(p.Env["HF_HOME"], "hub"), path.Join(cache, "huggingface", "hub"),

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -21,9 +22,7 @@ var types = map[runs.Format]string{
 // records of the run are never in memory together.
 func (s *Server) export(w http.ResponseWriter, r *http.Request) {
 	form, err := oneOf(r.URL.Query(), "format", runs.JSON, runs.JSONL, runs.CSV, runs.Parquet)
-	if form == "" {
-		form = runs.JSON
-	}
+	form = cmp.Or(form, runs.JSON)
 	var l store.Listing
 	if err == nil {
 		l, err = s.Runs.Find(r.PathValue("id"))

@@ -3,6 +3,7 @@ package web
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -186,9 +187,7 @@ func (s *Server) noteFile(q asked) (file, error) {
 		return file{}, mistakef("%s", n.Refused.Text)
 	}
 	name := strings.Trim(strings.Map(plainLetter, n.Title), "-. ")
-	if name == "" {
-		name = "note"
-	}
+	name = cmp.Or(name, "note")
 	data, err := zipped(append([]comparison.NoteFile{{Name: "./note.md", Data: page.Markdown}}, page.Plots...))
 	return file{kind: "application/zip", name: name + ".zip", data: data}, err
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -141,9 +142,7 @@ func (s *Server) answersOf(ctx context.Context, r Report) (string, error) {
 // ask puts a question as the page would.
 func (s *Server) ask(ctx context.Context, q Question, lang string) ([]byte, error) {
 	query := url.Values{"lang": {lang}}
-	for name, values := range q.Query {
-		query[name] = values
-	}
+	maps.Copy(query, q.Query)
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "/api/"+q.Path+"?"+query.Encode(), http.NoBody)
 	if err != nil {
 		return nil, err

@@ -110,7 +110,6 @@ func Folder(name string) fs.FS {
 
 type folder string
 
-// Open opens a file or a folder.
 func (f folder) Open(name string) (fs.File, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}

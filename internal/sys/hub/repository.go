@@ -137,7 +137,6 @@ type fileSystem struct {
 	folders func() (map[string][]fs.DirEntry, error)
 }
 
-// Open opens a file or a folder.
 func (f *fileSystem) Open(name string) (fs.File, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}

@@ -1,6 +1,7 @@
 package grid
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -58,9 +59,7 @@ func (r *reader) caption(d *draft) {
 			h.unit = caption.unit
 		}
 		if startsWithNumber(h.text) && len(h.settings) == 0 {
-			if load == "" {
-				load = "workload"
-			}
+			load = cmp.Or(load, "workload")
 			h.settings, h.rest = []Setting{{load, h.text}}, ""
 			r.heads[0].load, r.heads[0].text, r.heads[0].rest = "", "", ""
 		}

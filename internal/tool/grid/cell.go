@@ -1,6 +1,7 @@
 package grid
 
 import (
+	"cmp"
 	"math"
 	"regexp"
 	"strings"
@@ -190,10 +191,7 @@ var letters = regexp.MustCompile(`[\pL\pN]`)
 // change is the relative change that an amount states, with a head that may say its direction. Where neither does,
 // what the values show decides its sign; was is nil if they are not known.
 func (a amount) change(head string, latency bool, was, is *float64) (change, step float64, ok bool) {
-	way := a.way
-	if way == "" {
-		way = head
-	}
+	way := cmp.Or(a.way, head)
 	shown := 0.0
 	if was != nil && is != nil {
 		shown = *is - *was

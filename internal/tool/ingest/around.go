@@ -3,6 +3,7 @@ package ingest
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan/secret"
@@ -244,4 +245,27 @@ func commandSettings(lines []string) map[string]string {
 		}
 	}
 	return settings
+}
+
+var starts = regexp.MustCompile(`\bsglang\.launch_server\b|\bsglang serve\b|\bvllm serve\b|\bvllm\.entrypoints\.openai\.api_server\b`)
+
+// serverOf is the environment of the server, by lines on the environment of a table, outermost first, and by the
+// command line that starts it. nil: they state none.
+func serverOf(env [][]string, run []string) *environment.Environment {
+	var l environment.Listing
+	command := ""
+	for _, line := range run { // what stands nearest counts
+		switch {
+		case command == "" && starts.MatchString(line):
+			command = line
+		case strings.HasPrefix(line, exporting):
+			l.Line(line, true)
+		}
+	}
+	for _, lines := range slices.Backward(env) {
+		for _, line := range lines {
+			l.Line(line, true)
+		}
+	}
+	return l.Environment(command)
 }

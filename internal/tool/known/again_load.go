@@ -1,6 +1,7 @@
 package known
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -125,10 +126,7 @@ func (l *load) common(c *command) {
 	c.add("--base-url", s.Target.URL)
 	l.has("target.url")
 	if m := s.Request.Model; m != "" {
-		root := s.Request.Root
-		if root == "" {
-			root = m
-		}
+		root := cmp.Or(s.Request.Root, m)
 		c.add("--model", root)
 		if root != m {
 			c.add("--served-model-name", m)

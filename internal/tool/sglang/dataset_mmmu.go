@@ -63,7 +63,6 @@ func (d *mmmu) readFile(f *file) error {
 	})
 }
 
-// Build samples the questions.
 func (d *mmmu) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
 	s, n := d.source(from), wanted(from)
 	chosen := d.questions

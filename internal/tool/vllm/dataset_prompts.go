@@ -22,7 +22,6 @@ type questions struct {
 	Common
 }
 
-// Check reports all problems.
 func (d *questions) Check(s *workload.Source) plan.Problems {
 	return append(d.file.Check(s), output(d.Output)...)
 }

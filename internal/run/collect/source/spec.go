@@ -91,7 +91,6 @@ func rename(c collect.Collector, name string) collect.Collector {
 	return renamed{c, name}
 }
 
-// Describe is the source.
 func (r renamed) Describe() telemetry.Source {
 	s := r.Collector.Describe()
 	s.Name = r.name
