@@ -26,7 +26,7 @@ func WarnDrawn(sess *session.Session, p *experiment.CheckedExperiment) {
 		engine := l.Spec.Target.Simulated || l.Spec.Target.URL == "" && l.Spec.Target.Engine != nil
 		return !engine && answers.Drawn(l.Spec.Request)
 	}
-	if p.Experiment.Answers != design.NoAnswers && slices.ContainsFunc(slices.Concat(p.Loads...), drawn) {
+	if p.Answers != design.NoAnswers && slices.ContainsFunc(slices.Concat(p.Loads...), drawn) {
 		fmt.Fprintln(sess.Stderr, sess.Word("stage.drawn-answers"))
 	}
 }

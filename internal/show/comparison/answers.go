@@ -44,12 +44,17 @@ func (w Phrases) answersLead(load compare.Workload, variant int) (string, doc.To
 		return w.Word("sameness.alarm"), doc.Unclear
 	case r.Verdict == answers.Changed:
 		return w.Word("sameness.changed"), doc.Bad
-	case r.Verdict == answers.Same && same:
+	case same && restartsOnly(*r):
 		return w.Word("sameness.restarts"), doc.Neutral
 	case r.Verdict == answers.Same:
 		return w.Word("sameness.same"), doc.Good
 	}
 	return w.Word("sameness.unknown"), doc.Unclear
+}
+
+// restartsOnly reports whether nothing is to be said of an A/A experiment but what restarts do.
+func restartsOnly(r answers.Result) bool {
+	return r.Verdict == answers.Same || r.Why.Code == answers.Undecided || r.Why.Code == answers.TooFewDiffer
 }
 
 // answersParts are what the verdict rests on, those that changed first, what a restart does, and why there is no verdict.
@@ -67,7 +72,7 @@ func (w Phrases) answersParts(load compare.Workload, variant int) []string {
 	}
 	judged := r.Hazard != nil || r.AtMost > 0
 	add(r.Across.Of > 0 && !judged, "", "sameness.differ", "n", r.Across.Differ, "of", r.Across.Of)
-	if !r.Why.IsZero() {
+	if same := load.Layout != nil && load.Layout.Same; !r.Why.IsZero() && !(same && restartsOnly(r)) {
 		rest = append(rest, w.Say(r.Why))
 	}
 	add(r.AtMost > 0 && r.Blocks > 0, "", "sameness.none-differ", "requests", r.Requests, "every", math.Floor(1/max(r.AtMost, 1e-12)))
@@ -77,7 +82,7 @@ func (w Phrases) answersParts(load compare.Workload, variant int) []string {
 		add(r.Found(answers.Hazard) && r.Blocks < 3, answers.Hazard, "sameness.starts")
 	}
 	add(r.Exact && r.Across.Differ > 0 && r.Before.Of > 0, "", "sameness.exact", "first", math.Round(r.First))
-	add(!r.Exact && r.Before.Of+r.After.Of > 0, "", "sameness.floor", "before", r.Before.Share(), "after", r.After.Share())
+	add(!r.Exact && r.Before.Of+r.After.Of > 0, "", "sameness.floor", "before", r.Before.Share(), "after", r.After.Share(), "every", math.Round((r.Before.Risk+r.After.Risk)/float64(max(1, r.Before.Differ+r.After.Differ))))
 	add(r.Repeat != nil && r.Repeat.Adjusted != nil && *r.Repeat.Adjusted <= 1-w.c.Level, answers.Repeat, "sameness.repeat", "ratio", ratio(r.Repeat))
 	add(r.Found(answers.Length), answers.Length, "sameness.length", "ratio", ratio(r.Length))
 	if d := r.Defects; d != nil {
