@@ -58,9 +58,9 @@ func (f reportFile) words(sess *session.Session) *words.Language {
 
 // wordsOf are the language of a file: the fonts of PNG only have Latin, Greek and Cyrillic letters.
 func wordsOf(sess *session.Session, png bool) *words.Language {
-	if png && sess.Words() != english {
+	if png && sess.Words() != english() {
 		fmt.Fprintln(sess.Stderr, "pitot: "+sess.Word("plot.png-english"))
-		return english
+		return english()
 	}
 	return sess.Words()
 }

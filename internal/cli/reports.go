@@ -122,7 +122,6 @@ func checkValid(asked bool, h metrics.Health) error {
 
 // Names that commands of this package use often.
 var (
-	english        = words.In(words.Default) // for programs
 	errInterrupted = session.ErrInterrupted
 	usage          = session.Usage
 	usagef         = session.Usagef
@@ -130,3 +129,6 @@ var (
 	toolNamed      = known.Named
 	rules          = known.Rules
 )
+
+// english is the language for programs.
+func english() *words.Language { return words.In(words.Default) }

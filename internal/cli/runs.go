@@ -6,14 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/cli/comparing"
+	"github.com/pitot-bench/pitot/internal/cli/conform"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/proof/doctor"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/session"
@@ -21,6 +24,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/report"
 	"github.com/pitot-bench/pitot/internal/show/runs"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/known"
 	"github.com/pitot-bench/pitot/internal/tool/result"
@@ -111,7 +115,7 @@ func (c runsListCmd) Run(sess *session.Session) error {
 	case err != nil:
 		return err
 	case c.JSON:
-		return runs.Summary(sess.Stdout, all, runs.JSON, english)
+		return runs.Summary(sess.Stdout, all, runs.JSON, english())
 	case total == 0 && c.Match == "" && !c.Selects():
 		_, err := fmt.Fprintln(sess.Stdout, sess.Word("runs.none"))
 		return err
@@ -250,6 +254,8 @@ type runsExportCmd struct {
 	Summary   bool     `xor:"what" help:"Write a row for each run, with its figures, in any format."`
 	Telemetry bool     `xor:"what" help:"Write a row for each sample of server, devices and hosts, in any format."`
 	Marks     bool     `help:"Write the marks of the answers too, by which those of runs can be compared without their texts."`
+	Bundle    string   `xor:"what" placeholder:"FILE" help:"Write runs, masked, with their reports and the facts of this machine into one new zip file, for a report of a fault."`
+	WithText  bool     `help:"With --bundle, keep stored answers, request bodies and what servers said in errors."`
 	flags.Filter
 	flags.StoreFlag
 }
@@ -262,6 +268,9 @@ func (c runsExportCmd) Run(sess *session.Session) error {
 	}
 	if c.Selects() && !slices.ContainsFunc(c.Runs, session.IsPattern) && (!c.Summary || len(c.Runs) > 0) {
 		return usagef("--kind, --status, --verdict, --model, --load, --tag and --since only apply to patterns, and to --summary of all runs")
+	}
+	if c.Bundle != "" || c.WithText {
+		return c.bundle(sess, filter)
 	}
 	form := cmp.Or(runs.Format(c.Format), runs.FormatOf(c.Output), runs.JSON)
 	return sess.With(c.Store, func(s *store.Store) error {
@@ -278,6 +287,45 @@ func (c runsExportCmd) Run(sess *session.Session) error {
 			return write(sess.Stdout)
 		}
 		return write(sess.RawStdout)
+	})
+}
+
+// bundle writes runs into one file for a report of a fault.
+func (c runsExportCmd) bundle(sess *session.Session, filter store.Filter) error {
+	_, err := os.Lstat(c.Bundle)
+	switch {
+	case c.Bundle == "":
+		return usagef("--with-text: needs --bundle FILE")
+	case c.Format+c.Output != "":
+		return usagef("--bundle %s: is always a zip file; remove --format and --output", c.Bundle)
+	case err == nil:
+		return usagef("--bundle %s: already exists; name a new file", c.Bundle)
+	case len(c.Runs) == 0:
+		c.Runs = []string{"last"}
+	}
+	health, err := conform.Diagnose(sess, doctor.PlannedLoad{})
+	if err != nil {
+		return err
+	}
+	b := runs.Bundle{Texts: c.WithText, Facts: map[string]any{"version.json": flags.Build(sess), "doctor.json": health}}
+	return sess.With(c.Store, func(s *store.Store) error {
+		list, err := found(s, c.Runs, filter)
+		if err != nil {
+			return err
+		}
+		for _, l := range list {
+			b.Runs = append(b.Runs, l.ID)
+		}
+		var remarks []string
+		err = files.WritePrivate(c.Bundle, func(w io.Writer) error {
+			remarks, err = b.Write(w, s)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("--bundle: %w", err)
+		}
+		_, err = fmt.Fprintf(sess.Stdout, "wrote %s: %s\n%s\n", c.Bundle, session.Plural(len(list), "run"), plain.Text(strings.Join(remarks, "\n")))
+		return err
 	})
 }
 
@@ -304,7 +352,7 @@ func (c runsExportCmd) writer(sess *session.Session, s *store.Store, filter stor
 // summarize writes a row for each run.
 func summarize(sess *session.Session, w io.Writer, s *store.Store, list []store.Listing, form runs.Format) error {
 	all, err := withFigures(sess, s, list)
-	return errors.Join(err, runs.Summary(w, all, form, english))
+	return errors.Join(err, runs.Summary(w, all, form, english()))
 }
 
 // opened are stored runs, one after the other.

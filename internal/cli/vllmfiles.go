@@ -106,10 +106,10 @@ func (f *vllmFiles) plots(base string, r *vllm.Report) {
 		if _, err := io.WriteString(w, "<!doctype html><meta charset=\"utf-8\"><title>Timeline</title>\n"); err != nil {
 			return err
 		}
-		return plot.Gaps(w, english, served, limits)
+		return plot.Gaps(w, english(), served, limits)
 	})
 	draw(f.PlotDatasetStats, "Dataset statistics", base+".dataset_stats.png", func(w io.Writer) error {
-		return plot.Tokens(plot.PNG{Writer: w}, english, served)
+		return plot.Tokens(plot.PNG{Writer: w}, english(), served)
 	})
 }
 

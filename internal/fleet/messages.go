@@ -3,11 +3,11 @@ package fleet
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // Protocol is the version of the messages of this package. A controller and its workers have the same one, and the
@@ -211,7 +211,7 @@ type Heading struct {
 // subject and of the name of a file.
 func IsRun(id string) bool { return runID.MatchString(id) }
 
-var runID = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z-]{3,62}$`)
+var runID = lazy.Regexp(`^[0-9A-Za-z][0-9A-Za-z-]{3,62}$`)
 
 // ForWorkers is the part of a Spec that workers need: the steps before and after the requests are the controller's.
 // A worker applies it to every Order too, so that no Spec can have it start a program, wait for hours or listen.
@@ -229,7 +229,7 @@ const connectLimit = 5 * time.Second
 // IsWorker reports whether a text can be the ID of a Worker, which is part of subjects; see Key.
 func IsWorker(id string) bool { return workerID.MatchString(id) }
 
-var workerID = regexp.MustCompile(`^[0-9a-f]{64}$`)
+var workerID = lazy.Regexp(`^[0-9a-f]{64}$`)
 
 // MaxLead is how far ahead the instant of a Start can be.
 const MaxLead = time.Minute

@@ -3,10 +3,11 @@ package plan
 import (
 	"errors"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // Flags, plans and settings files read numbers alike:
@@ -71,7 +72,7 @@ func ParseNumber(text string) (float64, error) {
 }
 
 // thousands is a number with a factor behind it, or with commas in it.
-var thousands = regexp.MustCompile(`^([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+(?:\.[0-9]+)?)([kKmM]?)$`)
+var thousands = lazy.Regexp(`^([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+(?:\.[0-9]+)?)([kKmM]?)$`)
 
 // Spelling is a hint for a number written as 10k or 10,000, such as "; write 10000"; empty for other texts.
 func Spelling(text string) string {

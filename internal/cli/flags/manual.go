@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -293,4 +294,24 @@ func (m *manual) examples(path string) {
 		}
 	}
 	m.table("Examples:", rows, max(m.width/2, m.width-52))
+}
+
+// Outline is a grammar without the flags of its commands, for what lists these alone.
+func Outline(grammar any) any {
+	return reflect.New(outlined(reflect.TypeOf(grammar).Elem(), true)).Interface()
+}
+
+// outlined is the type of a command with its commands, and with its flags if it has them.
+func outlined(command reflect.Type, flags bool) reflect.Type {
+	var fields []reflect.StructField
+	for f := range command.Fields() {
+		_, nested := f.Tag.Lookup("cmd")
+		if _, whole := f.Tag.Lookup("passthrough"); nested && !whole { // else it has to have its argument
+			f.Type = outlined(f.Type, false)
+		}
+		if nested || flags {
+			fields = append(fields, f)
+		}
+	}
+	return reflect.StructOf(fields)
 }

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/sys/files"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
@@ -96,7 +96,7 @@ func (c UpCmd) check() error {
 }
 
 // tokenForm is the form of a token in a file.
-var tokenForm = regexp.MustCompile(`^[!-~]{8,200}$`)
+var tokenForm = lazy.Regexp(`^[!-~]{8,200}$`)
 
 // tokenIn is the token of a fleet: the user's own, or the one in the folder, where a new one is stored.
 func tokenIn(sess *session.Session, dir string) (token string, own bool, err error) {

@@ -34,7 +34,10 @@ func Lists(k *kong.Kong) error {
 	if node == nil { // a parser of another command
 		return nil
 	}
-	c := node.Target.Addr().Interface().(*Cmd)
+	c, ok := node.Target.Addr().Interface().(*Cmd)
+	if !ok { // an outline
+		return nil
+	}
 	c.lists = lists{}
 	for _, f := range node.Flags {
 		if takesList(f) {

@@ -90,6 +90,9 @@ func observed(s *store.Store, p *search.PointLoads, t search.PointRun, id string
 	if made.Run.Plan.Spec == nil || !isContained(p.Load(t).Spec, *made.Run.Plan.Spec) {
 		return o, session.Usagef("--resume %s: run %s was made with other settings; give the flags that the sweep began with, or another --name", p.Name, id)
 	}
+	if lost, _ := made.Run.Missing(); lost > 0 {
+		return curve.Observation{Failed: made.Run.Notes[len(made.Run.Notes)-1]}, nil // it is made again
+	}
 	summary := metrics.Summarize(made, metrics.Options{})
 	return p.Observe(t.Point, &run.Result{Trace: made, Summary: summary}), nil
 }

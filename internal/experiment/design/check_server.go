@@ -4,13 +4,13 @@ import (
 	"io/fs"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // allowed are the fields that say how a runner starts a server.
@@ -143,7 +143,7 @@ func (v placed) misplaced(field string) string {
 }
 
 // variable matches the name of a variable of the environment.
-var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variable = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func (s ServerSetup) checkTexts(at func(string) string) (p plan.Problems) {
 	p.If(s.Ready != "" && s.Ready[0] != '/', at("ready"), strconv.Quote(s.Ready), "must begin with /, as a route does")

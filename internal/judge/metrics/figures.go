@@ -98,6 +98,9 @@ func (s Summary) Figures() []trace.ReportedFigure {
 	l.Distribution(figure.E2EL, s.Service.E2EL)
 	s.Defects.figures(&l)
 	s.resourceFigures(&l)
+	if s.Rates.AtLeast {
+		return slices.DeleteFunc(l, ofAll)
+	}
 	return l
 }
 

@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 type tokenKind int
@@ -85,7 +86,8 @@ func (l *lexer) skip(n int) {
 // rest is the remainder of the template.
 func (l *lexer) rest() string { return l.src[l.at:] }
 
-var opening = regexp.MustCompile(`{[{%#]`)
+// opening is how a tag begins.
+var opening = lazy.Regexp(`{[{%#]`)
 
 // next reads the text up to the next tag, and the tag.
 func (l *lexer) next() error {
@@ -182,8 +184,8 @@ func (l *lexer) comment() error {
 const space = `[\pZ\s\v\x1c-\x1f\x{85}]*`
 
 var (
-	rawStart = regexp.MustCompile("^" + space + "raw" + space + "(?:%}|-%}" + space + ")")
-	rawEnd   = regexp.MustCompile(`{%([-+]?)` + space + "endraw" + space + "([-+]?)%}")
+	rawStart = lazy.Regexp("^" + space + "raw" + space + "(?:%}|-%}" + space + ")")
+	rawEnd   = lazy.Regexp(`{%([-+]?)` + space + "endraw" + space + "([-+]?)%}")
 )
 
 // raw takes everything up to {% endraw %} as text.
@@ -250,8 +252,8 @@ func isNameRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode
 
 // The forms of numbers.
 var (
-	intForm   = regexp.MustCompile(`^\d+(?:_\d+)*`)
-	floatForm = regexp.MustCompile(`^\d+(?:_\d+)*(?:\.\d+(?:_\d+)*)?(?:[eE][-+]?\d+(?:_\d+)*)?`)
+	intForm   = lazy.Regexp(`^\d+(?:_\d+)*`)
+	floatForm = lazy.Regexp(`^\d+(?:_\d+)*(?:\.\d+(?:_\d+)*)?(?:[eE][-+]?\d+(?:_\d+)*)?`)
 )
 
 // number reads an integer or a float. After a dot it reads no float, so that x.0.1
@@ -299,7 +301,7 @@ var simpleEscapes = map[byte]string{
 }
 
 // escapes are a backslash with the code of a character, or with any character.
-var escapes = regexp.MustCompile(`\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|(?s:.))`)
+var escapes = lazy.Regexp(`\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|(?s:.))`)
 
 // unescape resolves the escapes of Python's string literals. Unknown ones stay.
 func unescape(s string) (text string, err error) {

@@ -265,7 +265,10 @@ func unfit(t *trace.Trace) string {
 			}
 		}
 	}
-	switch {
+	lost, inFlight := t.Run.Missing()
+	switch missing := lost + inFlight; {
+	case float64(missing) > mostFailed*float64(len(t.Records)+missing):
+		return fmt.Sprintf("lacks the records of %d requests, which took their share of the engine", missing)
 	case len(t.Records) == 0:
 		return "has no records of its requests: use one that was measured, or a result file with details"
 	case t.Run.Verdict != nil && t.Run.Verdict.Validity == trace.Invalid:

@@ -3,10 +3,10 @@ package environment
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/sys/probe"
 )
 
@@ -35,7 +35,7 @@ func (p *Process) Titled() bool {
 	return len(p.Args) == 0 || len(p.Args) == 1 && strings.Contains(p.Args[0], "::")
 }
 
-var container = regexp.MustCompile(`(docker|libpod|containerd|crio|kubepods)[^\n]*?([0-9a-f]{64})`)
+var container = lazy.Regexp(`(docker|libpod|containerd|crio|kubepods)[^\n]*?([0-9a-f]{64})`)
 
 // ContainerID is the id of the container that a process is in, by its /proc/PID/cgroup; empty:
 // none is known.
@@ -47,9 +47,9 @@ func ContainerID(cgroup string) string {
 }
 
 var (
-	interpreter = regexp.MustCompile(`^(?:python|pypy)(\d(?:\.\d+)?)?`)
-	siteFolder  = regexp.MustCompile(`(/\S*?/(?:site|dist)-packages)/`)
-	ofPython    = regexp.MustCompile(`/python(\d\.\d+)/`)
+	interpreter = lazy.Regexp(`^(?:python|pypy)(\d(?:\.\d+)?)?`)
+	siteFolder  = lazy.Regexp(`(/\S*?/(?:site|dist)-packages)/`)
+	ofPython    = lazy.Regexp(`/python(\d\.\d+)/`)
 )
 
 // PythonSites are the folders with the packages of a process, the ones that Python searches

@@ -53,7 +53,7 @@ func (r *report) notes(s metrics.Summary) doc.List {
 }
 
 func (r *report) footnotes(s metrics.Summary) []plan.Message {
-	missing, measured := s.Requests.Planned-s.Requests.Sent, s.Health.Measured
+	missing, measured := s.Requests.Planned-s.Requests.Sent-s.Requests.Missing, s.Health.Measured
 	ended := measured && s.Run.Status != trace.Complete
 	r.noteIf(missing > 0 && ended, "report.never-sent", "requests", missing, "planned", s.Requests.Planned)
 	r.noteIf(missing > 0 && !measured, "report.no-record", "requests", missing, "planned", s.Requests.Planned)

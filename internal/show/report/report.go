@@ -114,7 +114,8 @@ func Limit(p trace.Load, l *words.Language) string {
 func (r *report) client(s metrics.Summary) {
 	h, name := s.Health, r.Word("report.client")
 	if h.Simulated {
-		r.field(name, r.Word("report.no-client"))
+		r.field(name, r.Word("report.no-client"), r.wordIf(len(h.Verdict.Reasons) > 0, "report.verdict",
+			"validity", plan.Msg(plan.Code("validity."+string(h.Verdict.Validity))), "causes", h.Verdict.Reasons))
 		return
 	}
 	if o := s.Run.Origin; o != nil {

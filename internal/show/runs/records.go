@@ -86,24 +86,30 @@ func Export(w io.Writer, all Streams, f Format, marks bool) error {
 func unmarked(all Streams) Streams {
 	return func(yield func(Stream, error) bool) {
 		for one, err := range all {
-			if some := one.Some; err == nil {
-				one.Run.MarkedBy = ""
-				one.Some = func(yield func([]*trace.Record, error) bool) {
-					for batch, err := range some {
-						for _, r := range batch {
-							r.Marks = ""
-						}
-						if !yield(batch, err) {
-							return
-						}
-					}
-				}
+			if err == nil {
+				one = one.unmarked()
 			}
 			if !yield(one, err) {
 				return
 			}
 		}
 	}
+}
+
+func (s Stream) unmarked() Stream {
+	some := s.Some
+	s.Run.MarkedBy = ""
+	s.Some = func(yield func([]*trace.Record, error) bool) {
+		for batch, err := range some {
+			for _, r := range batch {
+				r.Marks = ""
+			}
+			if !yield(batch, err) {
+				return
+			}
+		}
+	}
+	return s
 }
 
 // each calls do with every run.

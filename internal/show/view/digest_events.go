@@ -73,6 +73,9 @@ type stalls struct {
 // looking for them takes as long as there are requests.
 func (d *Digest) standstills() [][2]float64 {
 	s, n := &d.stalls, d.Requests()
+	if d.complete && d.missing > 0 { // it is not known which streams there were
+		return nil
+	}
 	if s.complete && d.complete || n == s.at || s.at > quick && n < s.at+s.at/8 && !d.complete {
 		return s.found
 	}

@@ -162,7 +162,7 @@ func (d *Digest) counts(l *metrics.List) {
 	ok := d.Requests() - d.failed.n
 	l.Add("requests.ok", float64(ok))
 	l.Add("requests.failed", float64(d.failed.n))
-	if !d.undated {
+	if !d.undated && (d.missing == 0 || !d.complete) {
 		d.rates(l, ok)
 	}
 }

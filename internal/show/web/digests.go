@@ -172,6 +172,7 @@ func (f *followed) ends(ctx context.Context, l store.Listing, more bool, err err
 	if f.err = err; err == nil {
 		f.complete, f.records = !more, max(l.Records, f.digest.Requests())
 		f.digest.SetComplete(f.complete && f.status != trace.Running)
+		f.digest.SetMissing(f.records - f.digest.Requests())
 	}
 	if more && err == nil && ctx.Err() == nil && time.Since(f.asked) < abandoned {
 		return false

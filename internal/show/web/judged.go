@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // Judged answers questions about comparisons, experiments and lab notes, which need more than a
@@ -75,7 +75,7 @@ func send(find func(asked) (file, error)) http.Handler {
 }
 
 // unquotable is what a file name of a header is better without.
-var unquotable = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+var unquotable = lazy.Regexp(`[^A-Za-z0-9._-]+`)
 
 // Bounds of a question for a comparison.
 const (

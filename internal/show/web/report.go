@@ -18,7 +18,7 @@ import (
 )
 
 // ErrNotBuilt is the error for a report by a binary without the page.
-var ErrNotBuilt = errors.New("this binary was built without the page; run make build with Node 20.19 or newer installed")
+var ErrNotBuilt = errors.New("this binary was built without the page; run make build with Node 20.19 or newer installed, or install a release")
 
 // A Question is one that a report has the answer to.
 type Question struct {

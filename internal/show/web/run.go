@@ -58,6 +58,7 @@ func (s *Server) known(q asked, k *view.Known) (err error) {
 	if (!stored || l.Records > 0) && l.Status != trace.Running && small(s.Runs, l, quickWeight) {
 		return s.summed(k, !stored)
 	}
+	s.Runs.NoteMissing(&k.Run)
 	if stored && l.Failed <= 0 {
 		return nil
 	}
@@ -81,7 +82,7 @@ func (s *Server) summed(k *view.Known, figures bool) error {
 	if err != nil {
 		return err
 	}
-	k.Run.Notes = t.Run.Notes // they name the damaged parts
+	k.Run.Notes, k.Run.Verdict = t.Run.Notes, t.Run.Verdict // they name the damaged parts
 	if figures && s.Figures != nil {
 		k.Figures = s.Figures(t)
 	}

@@ -6,13 +6,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/sys/files"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // A Repository is a model or a dataset of the Hugging Face hub.
@@ -76,7 +76,7 @@ func (r Repository) folder() string {
 func isRepository(name string) bool { return repositoryName.MatchString(name) }
 
 // repositoryName is a name, or an owner and a name, each of at most 96 characters.
-var repositoryName = regexp.MustCompile(`^\w[\w.-]{0,95}(/\w[\w.-]{0,95})?$`)
+var repositoryName = lazy.Regexp(`^\w[\w.-]{0,95}(/\w[\w.-]{0,95})?$`)
 
 // snapshot is the folder of the files of the repository: those of main if known,
 // else the latest.

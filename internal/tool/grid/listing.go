@@ -1,20 +1,20 @@
 package grid
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 )
 
 var (
-	servingTitle = regexp.MustCompile(`={3,} ?Serving Benchmark Result ?={3,}`)
-	offline      = regexp.MustCompile(`^Throughput: ([\d.]+) requests/s, ([\d.]+) (?:total )?tokens/s` +
+	servingTitle = lazy.Regexp(`={3,} ?Serving Benchmark Result ?={3,}`)
+	offline      = lazy.Regexp(`^Throughput: ([\d.]+) requests/s, ([\d.]+) (?:total )?tokens/s` +
 		`(?:, ([\d.]+) output tokens/s)?$`)
-	oneBatch = regexp.MustCompile(`^(?:Avg|(\d+)% percentile) latency: (\d+(?:\.\d+)?) seconds$`)
-	item     = regexp.MustCompile(`^(.*?\S)\s*:\s+(\S.*)$`)
+	oneBatch = lazy.Regexp(`^(?:Avg|(\d+)% percentile) latency: (\d+(?:\.\d+)?) seconds$`)
+	item     = lazy.Regexp(`^(.*?\S)\s*:\s+(\S.*)$`)
 )
 
 // isListing reports whether a line begins a listing of one of the known tools, and notes which.

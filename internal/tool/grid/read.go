@@ -2,13 +2,13 @@ package grid
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 )
 
@@ -59,7 +59,7 @@ func (d *draft) read() (Table, bool) {
 }
 
 // inShares matches the line above a table of shares or of errors.
-var inShares = regexp.MustCompile(`(?i)\bin %|percent|\berrors?\b|variation|误差|偏差|百分比`)
+var inShares = lazy.Regexp(`(?i)\bin %|percent|\berrors?\b|variation|误差|偏差|百分比`)
 
 func newReader(d *draft, tool string) *reader {
 	return &reader{
@@ -280,8 +280,8 @@ func amountOf(h label, c cell) (amount, bool) {
 }
 
 var (
-	factors  = regexp.MustCompile(`(?i)speed-?up|加速比`)
-	baseline = regexp.MustCompile(`(?i)\b(?:base(?:line)?|before|main|master|old|previous|off|disabled|upstream|` +
+	factors  = lazy.Regexp(`(?i)speed-?up|加速比`)
+	baseline = lazy.Regexp(`(?i)\b(?:base(?:line)?|before|main|master|old|previous|off|disabled|upstream|` +
 		`origin(?:al)?|without|w/o)\b|前|未|关闭|原始|基线`)
 )
 

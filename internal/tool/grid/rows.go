@@ -1,8 +1,9 @@
 package grid
 
 import (
-	"regexp"
 	"slices"
+
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // readRows reads a table whose heads name the metrics: rows are variants, loads, or statistics.
@@ -129,13 +130,13 @@ func (r *reader) named(head, cell label) string {
 }
 
 // isValue matches the head of a column that has the values of the only variant.
-var isValue = regexp.MustCompile(`(?i)^(?:value|val|results?|数值|结果|值)$`)
+var isValue = lazy.Regexp(`(?i)^(?:value|val|results?|数值|结果|值)$`)
 
 // repeats are what only counts the repetitions of a measurement.
-var repeats = regexp.MustCompile(`(?i)^(?:(?:run|trial|round|rep|repeat|iteration|iter|no\.?|#|序号|轮次|次数)` +
+var repeats = lazy.Regexp(`(?i)^(?:(?:run|trial|round|rep|repeat|iteration|iter|no\.?|#|序号|轮次|次数)` +
 	`\s*[#_-]?\s*\d{0,3}|第\s*[\d一二三四五]\s*[次轮])$`)
 
-var isSwitch = regexp.MustCompile(`(?i)^(?:on|off|yes|no|true|false|✓|✗|✅|❌|是|否|开|关)$`)
+var isSwitch = lazy.Regexp(`(?i)^(?:on|off|yes|no|true|false|✓|✗|✅|❌|是|否|开|关)$`)
 
 // rowsAreStatistics reports whether each row is a statistic of what the heads name.
 func (r *reader) rowsAreStatistics(columns []column) bool {

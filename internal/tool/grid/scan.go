@@ -1,9 +1,10 @@
 package grid
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // straight are characters of lines that are drawn.
@@ -31,8 +32,8 @@ func hasLines(text string) bool {
 }
 
 var (
-	quotation = regexp.MustCompile(`^ {0,3}(?:> ?)+`)
-	tableTag  = regexp.MustCompile(`(?i)<table[\s>]`)
+	quotation = lazy.Regexp(`^ {0,3}(?:> ?)+`)
+	tableTag  = lazy.Regexp(`(?i)<table[\s>]`)
 )
 
 func start(n int, text string, above []string) *draft {

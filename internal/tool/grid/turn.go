@@ -1,12 +1,13 @@
 package grid
 
 import (
-	"regexp"
 	"slices"
+
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // counts are heads of columns that tell nothing apart and have no figures.
-var counts = regexp.MustCompile(`(?i)^(?:n|#|count|samples?|notes?|remarks?|comments?|status|units?|better|` +
+var counts = lazy.Regexp(`(?i)^(?:n|#|count|samples?|notes?|remarks?|comments?|status|units?|better|` +
 	`direction|单位|备注|说明)$`)
 
 // turn makes a table whose rows name the metrics, in one of their cells, one whose heads do. Of its columns those with

@@ -1,10 +1,10 @@
 package grid
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 )
 
@@ -57,9 +57,9 @@ func unitOf(text string) (unit, bool) {
 }
 
 var (
-	bracketed = regexp.MustCompile(`[(\[（【]([^()\[\]（）【】]*)[)\]）】]`)
+	bracketed = lazy.Regexp(`[(\[（【]([^()\[\]（）【】]*)[)\]）】]`)
 	// bareUnit is a unit that stands at the end of a label or at that of a word of an identifier.
-	bareUnit = regexp.MustCompile(`(?i)(?:^|[\s,，/:：]|时延|延迟|耗时|吞吐|吞吐量)` +
+	bareUnit = lazy.Regexp(`(?i)(?:^|[\s,，/:：]|时延|延迟|耗时|吞吐|吞吐量)` +
 		`((?:k ?)?(?:tokens?|toks?) ?(?:/|per) ?s(?:ec(?:ond)?)?|` +
 		`(?:requests?|reqs?) ?(?:/|per) ?s(?:ec(?:ond)?)?|per sec(?:ond)?|` +
 		`ms|msec|s|sec|secs|seconds|us|µs|μs|毫秒|秒|微秒|%)(?:\s*$|[\s,，].{0,12}$)`)

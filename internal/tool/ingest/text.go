@@ -3,13 +3,13 @@ package ingest
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/record/environment"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/tool/grid"
 	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 	"github.com/pitot-bench/pitot/internal/tool/result"
@@ -170,9 +170,9 @@ var (
 	behind    = `(?:[\s|"'\\]|</?[a-z]+>)*$`
 	titleLine = lexicon.Compile(`={3,} ?Serving Benchmark Result ?={3,}` + behind)
 	titles    = lexicon.Compile(`={3,} ?Serving Benchmark Result ?={3,}`)
-	endLine   = regexp.MustCompile(`(?:^|[^=])={40,}` + behind)
+	endLine   = lazy.Regexp(`(?:^|[^=])={40,}` + behind)
 	hunk      = lexicon.Compile(`^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@`)
-	fenceLine = regexp.MustCompile("^[ \t]*(`{3,}|~{3,})(.*)$")
+	fenceLine = lazy.Regexp("^[ \t]*(`{3,}|~{3,})(.*)$")
 )
 
 // undiff takes the mark that a diff puts ahead of a line off it.
@@ -278,7 +278,7 @@ func (r *textReader) tableLine(l line) bool {
 }
 
 // sectionRule is the heading of a section of a table.
-var sectionRule = regexp.MustCompile(`^[\s#>]*-{3,}[^-\s].*-{3,}\s*$`)
+var sectionRule = lazy.Regexp(`^[\s#>]*-{3,}[^-\s].*-{3,}\s*$`)
 
 // endsTable reports whether a line is a heading of the document.
 func endsTable(text string) bool {
@@ -308,7 +308,7 @@ func (all *Reader) findRow(text string) (result.Match, bool) {
 	return row, true
 }
 
-var numbered = regexp.MustCompile(`:(\s+)-?\d+(?:\.\d+)?\s*$`)
+var numbered = lazy.Regexp(`:(\s+)-?\d+(?:\.\d+)?\s*$`)
 
 // unknownRow is the figure in a line that looks like a row and is of no tool's table that is known here: forks print
 // rows of their own. It goes by its label.

@@ -34,11 +34,11 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // Read reads the results in a file of JSON: one object, several one after
@@ -293,7 +293,7 @@ func nameParts(name string) []string {
 
 // repeat is what vLLM's sweeps call the runs of one configuration, which is the
 // folder: they are repeats of each other.
-var repeat = regexp.MustCompile(`^run=\d+$`)
+var repeat = lazy.Regexp(`^run=\d+$`)
 
 // finish is what was found. Lines are told where a file has several results.
 func (d *document) finish() (found []Found, problems []Problem) {

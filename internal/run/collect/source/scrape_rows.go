@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"math"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/run/collect"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/wire/exposition"
 )
 
@@ -381,7 +381,7 @@ func (r *Row) labels(to, of exposition.Labels) exposition.Labels {
 }
 
 // twoDies are the names of the models of Atlas A3: Ascend910, where others have a letter or a number behind it.
-var twoDies = regexp.MustCompile(`^Ascend910(_93\d\d)?(-|$)`)
+var twoDies = lazy.Regexp(`^Ascend910(_93\d\d)?(-|$)`)
 
 // cardOf is the label of the card of an NPU that is one of two dies, which npu-exporter numbers one after the other.
 func cardOf(labels exposition.Labels) exposition.Labels {

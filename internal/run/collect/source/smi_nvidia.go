@@ -1,7 +1,6 @@
 package source
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/run/collect"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // nvidia is nvidia-smi, of any driver that has --query-gpu.
@@ -102,7 +102,7 @@ var smiReasons = []struct {
 	{0x80, telemetry.ThrottledPowerBrake},
 }
 
-var quotedField = regexp.MustCompile(`"([a-z0-9_.]+)"`)
+var quotedField = lazy.Regexp(`"([a-z0-9_.]+)"`)
 
 // knownFields are the names in quotes in the help of a driver.
 func knownFields(help string) map[string]bool {

@@ -1,4 +1,4 @@
-package cli
+package conform
 
 import (
 	"context"
@@ -13,15 +13,15 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// doctorCmd is `pitot doctor`.
-type doctorCmd struct {
+// DoctorCmd is `pitot doctor`.
+type DoctorCmd struct {
 	Streams int     `placeholder:"N" help:"Check the limits for this many concurrent streams."`
 	Rate    float64 `placeholder:"R" help:"Check the limits for this many requests per second."`
 	JSON    bool    `name:"json" help:"Print the findings and their evidence as JSON."`
 }
 
-// diagnosis is the output of `pitot doctor --json`.
-type diagnosis struct {
+// A Diagnosis is the output of `pitot doctor --json`.
+type Diagnosis struct {
 	Verdict  doctor.Verdict     `json:"verdict"` // the gravest
 	Plan     doctor.PlannedLoad `json:"plan"`
 	Findings []doctor.Finding   `json:"findings"`
@@ -29,22 +29,15 @@ type diagnosis struct {
 }
 
 // Run examines this machine and prints the findings. Only bad ones are an error.
-func (c doctorCmd) Run(sess *session.Session) error {
+func (c DoctorCmd) Run(sess *session.Session) error {
 	planned := doctor.PlannedLoad{Streams: c.Streams, Rate: c.Rate}
 	if err := planned.Validate(); err != nil {
 		return session.Usage(err)
 	}
-	ctx, release := sess.UntilInterrupt(context.Background())
-	defer release()
-	facts, err := doctor.Look(ctx)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
+	d, err := Diagnose(sess, planned)
 	if err != nil {
 		return err
 	}
-	d := diagnosis{Plan: planned, Findings: doctor.Examine(facts, planned), Facts: facts}
-	d.Verdict = doctor.Worst(d.Findings)
 	if err := d.print(sess.Stdout, c.JSON, sess.Words()); err != nil {
 		return err
 	}
@@ -54,7 +47,20 @@ func (c doctorCmd) Run(sess *session.Session) error {
 	return nil
 }
 
-func (d diagnosis) print(to io.Writer, asJSON bool, l *words.Language) error {
+// Diagnose examines this machine.
+func Diagnose(sess *session.Session, planned doctor.PlannedLoad) (Diagnosis, error) {
+	ctx, release := sess.UntilInterrupt(context.Background())
+	defer release()
+	facts, err := doctor.Look(ctx)
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	d := Diagnosis{Plan: planned, Findings: doctor.Examine(facts, planned), Facts: facts}
+	d.Verdict = doctor.Worst(d.Findings)
+	return d, err
+}
+
+func (d Diagnosis) print(to io.Writer, asJSON bool, l *words.Language) error {
 	if asJSON {
 		enc := json.NewEncoder(to)
 		enc.SetIndent("", "  ")
