@@ -72,7 +72,7 @@ func (w Phrases) answersParts(load compare.Workload, variant int) []string {
 	}
 	judged := r.Hazard != nil || r.AtMost > 0
 	add(r.Across.Of > 0 && !judged, "", "sameness.differ", "n", r.Across.Differ, "of", r.Across.Of)
-	if same := load.Layout != nil && load.Layout.Same; !r.Why.IsZero() && !(same && restartsOnly(r)) {
+	if same := load.Layout != nil && load.Layout.Same; !r.Why.IsZero() && (!same || !restartsOnly(r)) {
 		rest = append(rest, w.Say(r.Why))
 	}
 	add(r.AtMost > 0 && r.Blocks > 0, "", "sameness.none-differ", "requests", r.Requests, "every", math.Floor(1/max(r.AtMost, 1e-12)))
