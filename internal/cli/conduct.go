@@ -51,6 +51,7 @@ func (c *experimentFlags) carryOut(sess *session.Session, s *store.Store, made *
 	defer ui.ServePage(sess, c.UI, c.Store)()
 	if !c.Quiet && c.Fleet.Words() == nil && comparing.Measures(made) {
 		comparing.WarnBusy(sess)
+		comparing.WarnDrawn(sess, made)
 	}
 	ctx, stop, release := watchTwice(sess, func() {
 		view.Print(sess.Word("stage.interrupted-server"))
@@ -65,7 +66,7 @@ func (c *experimentFlags) carryOut(sess *session.Session, s *store.Store, made *
 }
 
 func optionsOf(e *design.Experiment) (o compare.Options, err error) {
-	o = compare.Options{Level: float64(e.Level), Margin: float64(e.Margin), Baseline: e.Baseline, Rules: rules(), Same: e.Same(), Order: comparing.OrderOf(e)}
+	o = compare.Options{Level: float64(e.Level), Margin: float64(e.Margin), Baseline: e.Baseline, Rules: rules(), Same: e.Same(), Order: comparing.OrderOf(e), NoAnswers: e.Answers == design.NoAnswers}
 	o.Gates, err = comparing.Gates(e.FailIf, compare.ParseGate)
 	return o, err
 }
