@@ -1,0 +1,156 @@
+// Package grade decides whether an answer is right.
+//
+// A Grader takes from a text what answers the question and compares it with the answer that is
+// known to be right. It never guesses silently: a Grade says how the answer was found, since a
+// model that only changed its format must be seen apart from one that calculates worse.
+//
+//	... so she has 3 * 6 = 18 eggs.        number     fallback   18
+//	#### 18                                number     marker     18
+//	I cannot tell.                         number     none
+//
+// It knows nothing of runs or requests. Judgements of many answers are made by Change and Wilson.
+package grade
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// MaxText is the length of an answer that is read, in bytes; what follows is not.
+const MaxText = 1 << 20
+
+// A How is the way in which an answer was found in a text.
+type How uint8
+
+// The ways. Whole: the text is the answer, or is asked for something within it. Marked: behind
+// the words or signs that the question asks for. Fallback: by its form alone. Unfinished: a
+// thought that the text begins does not end. Empty: there is no text. None: nothing in it has
+// the form of an answer. The last three are never right.
+const (
+	None How = iota
+	Whole
+	Marked
+	Fallback
+	Unfinished
+	Empty
+)
+
+var hows = []string{"none", "whole", "marker", "fallback", "unfinished", "empty"}
+
+// String is the name of h as files have it.
+func (h How) String() string { return hows[h] }
+
+// MarshalText gives the name of h.
+func (h How) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+// UnmarshalText reads a name.
+func (h *How) UnmarshalText(text []byte) error {
+	i := slices.Index(hows, string(text))
+	if i < 0 {
+		return fmt.Errorf("no such way to find an answer: %.20q", text)
+	}
+	*h = How(i)
+	return nil
+}
+
+// A Grade is the judgement of one answer.
+type Grade struct {
+	Right bool `json:"right"`
+	How   How  `json:"how"`
+}
+
+// Parsed reports whether the text had something to compare.
+func (g Grade) Parsed() bool { return g.How == Whole || g.How == Marked || g.How == Fallback }
+
+// A Grader compares answers in one way. It is safe for concurrent use.
+type Grader struct {
+	name  string
+	take  func(text string, choices int) (string, How)
+	equal func(got, want string) bool
+	// check reports a reference that no answer can equal.
+	check func(want string, choices int) error
+}
+
+// graders are those with a fixed name.
+var graders = []Grader{
+	{"exact", whole, func(got, want string) bool { return got == strings.TrimSpace(want) }, nil},
+	{"exact-i", whole, func(got, want string) bool { return strings.EqualFold(got, strings.TrimSpace(want)) }, nil},
+	{"number", takeNumber, equalNumbers, checkNumber},
+	{"choice", takeChoice, func(got, want string) bool { return got == strings.TrimSpace(want) }, checkChoice},
+	{"contains", whole, contains, nil},
+	{"json", takeJSON, equalJSON, checkJSON},
+	{"json-subset", takeJSON, subsetJSON, checkJSON},
+	{"gsm8k.strict", takeStrict, equalGSM8K, nil},
+	{"gsm8k.flexible", takeFlexible, equalGSM8K, nil},
+}
+
+// Names are those that New takes, with regex:PATTERN.
+func Names() (out []string) {
+	for _, g := range graders {
+		out = append(out, g.name)
+	}
+	return append(out, "regex:PATTERN")
+}
+
+// New is the grader of a name. Errors say which there are.
+func New(name string) (Grader, error) {
+	if pattern, ok := strings.CutPrefix(name, "regex:"); ok {
+		return byPattern(name, pattern)
+	}
+	i := slices.IndexFunc(graders, func(g Grader) bool { return g.name == name })
+	if i < 0 {
+		return Grader{}, fmt.Errorf("no such grader: %.40q; there are %s", name, strings.Join(Names(), ", "))
+	}
+	return graders[i], nil
+}
+
+// String is the name of g.
+func (g Grader) String() string { return g.name }
+
+// Check reports a reference answer that no answer could equal, or, with contains, that every
+// one would. Choices is the number of letters that the question offers; 0: as many as ten.
+func (g Grader) Check(want string, choices int) error {
+	if strings.TrimSpace(want) == "" && !strings.HasPrefix(g.name, "regex:") {
+		return fmt.Errorf("the answer is empty; %s needs one", g.name)
+	}
+	if g.check == nil {
+		return nil
+	}
+	return g.check(want, choices)
+}
+
+// Grade judges the visible text of an answer, without reasoning that came in a field of its
+// own. Thoughts between think tags are cut off.
+func (g Grader) Grade(text, want string, choices int) Grade {
+	text, how := visible(text[:min(len(text), MaxText)])
+	if how != None {
+		return Grade{How: how}
+	}
+	got, how := g.take(text, choices)
+	return Grade{how != None && g.equal(got, want), how}
+}
+
+// visible is text behind the last thought.
+func visible(text string) (string, How) {
+	const open, end = "<think>", "</think>"
+	if i := strings.LastIndex(text, end); i >= 0 {
+		text = text[i+len(end):]
+	}
+	if strings.Contains(text, open) {
+		return "", Unfinished
+	}
+	if strings.TrimSpace(text) == "" {
+		return "", Empty
+	}
+	return text, None
+}
+
+// whole takes all of a text.
+func whole(text string, _ int) (string, How) { return strings.TrimSpace(text), Whole }
+
+// contains reports whether want stands in got, where any white space equals any other.
+func contains(got, want string) bool {
+	fold := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	return strings.Contains(fold(got), fold(want))
+}
