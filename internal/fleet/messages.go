@@ -10,7 +10,7 @@ import (
 
 // Protocol is the version of the messages of this package. A controller and its workers have the same one, and the
 // same version of Pitot: versions do not mix in one run.
-const Protocol = 3
+const Protocol = 4
 
 // A Question asks every worker that is there who it is.
 type Question struct {
@@ -72,6 +72,8 @@ type Order struct {
 	Inputs []Input `json:"inputs,omitempty"`
 	// Digest is that of the requests and their due times on the controller; see inputs.Digest.
 	Digest string `json:"digest"`
+	// MarkKey is the key under which answers are marked, that of the controller's store.
+	MarkKey *trace.MarkKey `json:"mark_key,omitempty"`
 }
 
 // An Input is a file that a run was prepared from, or the list of a folder.

@@ -59,6 +59,8 @@ type Deps struct {
 	// Before finds an earlier run with the same prompts against the server of a run, and returns its id; nil: none
 	// is known.
 	Before func(r *trace.Run, same func(*plan.Spec) bool) string
+	// MarkKey is the key under which answers are marked; nil: they are not, and their defects not looked for.
+	MarkKey func() (trace.MarkKey, error)
 	// Stored has the records of a simulation after Ended, in the order of the workload. Its Result then has many of
 	// them only so; nil: all are in memory.
 	Stored func() iter.Seq2[[]*trace.Record, error]

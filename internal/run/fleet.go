@@ -36,6 +36,7 @@ type Job struct {
 	Read     func(name string) ([]byte, error) // a small file
 	Host     string                            // this machine
 	Embedded bool                              // the server is the engine inside this process
+	MarkKey  *trace.MarkKey                    // answers are marked under it; nil: they are not
 }
 
 // FleetSink receives the events of a Fleet. Record may come from many goroutines.

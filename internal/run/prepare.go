@@ -36,6 +36,8 @@ type Prepared struct {
 	target     *target
 	listed     []endpoint.Model // by the server
 	client     *endpoint.Client
+	markKey    *trace.MarkKey // nil: answers are not marked
+	marker     *trace.Marker  // likewise
 	stopEngine func() error
 	engineLag  func() trace.Lag // of the embedded engine since the last call; nil: it has no part in the run
 
@@ -439,6 +441,10 @@ func (p *Prepared) newClient(ctx context.Context) (err error) {
 		Recount:   endpoint.Recount{Answer: asked.Recount.Answer, Reasoning: asked.Recount.Reasoning, Last: asked.Recount.Last},
 		MaxEvent:  p.spec.Client.MaxEvent << 20, MaxBody: p.spec.Client.MaxBody << 20,
 	}
+	if err = p.markAnswers(protocol); err != nil {
+		return err
+	}
+	o.Marker = p.marker
 	if o.Extra, err = fields("request.body", asked.Body); err != nil {
 		return err
 	}
@@ -455,6 +461,20 @@ func (p *Prepared) newClient(ctx context.Context) (err error) {
 	if p.client, err = endpoint.New(carrier, o); err != nil {
 		return plan.Problems{{Path: "request.body", Why: err.Error()}}
 	}
+	return nil
+}
+
+// markAnswers finds the key under which answers are marked, of a protocol that has some.
+func (p *Prepared) markAnswers(of endpoint.Protocol) error {
+	if p.MarkKey == nil || of.Silent() {
+		return nil
+	}
+	key, err := p.MarkKey()
+	if err != nil {
+		return err
+	}
+	p.markKey, p.marker = &key, trace.NewMarker(key)
+	p.run.MarkedBy = p.marker.ID()
 	return nil
 }
 

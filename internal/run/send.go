@@ -110,7 +110,7 @@ func (p *Prepared) Job() Job {
 	if _, asked := p.tokens.tok.(serverTokenizer); asked {
 		spec.Tokens.Where = tokensOfServer
 	}
-	return Job{Spec: spec, Requests: p.Requests(), Due: p.built.due.Schedule, Given: p.Given, Env: p.Env, Read: p.Read, Host: p.Machine.Host, Embedded: p.run.Env.Embedded}
+	return Job{Spec: spec, Requests: p.Requests(), Due: p.built.due.Schedule, Given: p.Given, Env: p.Env, Read: p.Read, Host: p.Machine.Host, Embedded: p.run.Env.Embedded, MarkKey: p.markKey}
 }
 
 // awaits reports whether something waits for the ends of answers: another request for the place in the gate,

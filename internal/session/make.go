@@ -58,7 +58,7 @@ func (s *Session) Make(l experiment.VariantLoad, o Options) (Made, error) {
 	defer keep.close()
 	deps := s.Deps(l.Given, keep.path)
 	deps.Before = func(r *trace.Run, same func(*plan.Spec) bool) string { return keep.store.Before(*r, same) }
-	deps.Notes, deps.Machine.Invocation, deps.Leg, deps.Serving = l.Notes, l.Args, o.Leg, l.Serving
+	deps.Notes, deps.Machine.Invocation, deps.Leg, deps.Serving, deps.MarkKey = l.Notes, l.Args, o.Leg, l.Serving, keep.store.MarkKey
 	if o.Apart {
 		deps.Stored = func() iter.Seq2[[]*trace.Record, error] { return keep.writer.Records() }
 	}

@@ -219,7 +219,7 @@ func (f *Fleet) checkEngine(found []fleet.Worker) error {
 func (f *Fleet) newOrder(private bool) (o fleet.Order, err error) {
 	files, vars := inputs.Secrets(f.job.Spec)
 	o = fleet.Order{
-		Run: f.run, Protocol: fleet.Protocol, Pitot: f.o.Pitot, Spec: fleet.ForWorkers(f.job.Spec), Given: f.job.Given, Inputs: f.inputs, Digest: f.digest,
+		Run: f.run, Protocol: fleet.Protocol, Pitot: f.o.Pitot, Spec: fleet.ForWorkers(f.job.Spec), Given: f.job.Given, Inputs: f.inputs, Digest: f.digest, MarkKey: f.job.MarkKey,
 	}
 	for _, name := range vars {
 		if v, ok := f.job.Env(name); ok && v != "" {

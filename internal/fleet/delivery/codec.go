@@ -14,7 +14,7 @@ import (
 
 // A record is encoded as
 //
-//	flags                             1 byte
+//	flags, defects                    1 byte each
 //	numbers, instants                 zigzag varints
 //	fractions                         varints, the bytes of the float reversed: 0 takes one
 //	the server's times, if flagged    varint, JSON
@@ -48,10 +48,10 @@ func fractions(r *trace.Record) [2]*float64 { return [...]*float64{&r.AudioSecon
 func tierNumbers(t *trace.CacheTiers) [3]*int { return [...]*int{&t.Device, &t.Host, &t.Storage} }
 
 // texts are those of a record and of its tiers, which is not nil.
-func texts(r *trace.Record, t *trace.CacheTiers) [12]*string {
+func texts(r *trace.Record, t *trace.CacheTiers) [13]*string {
 	return [...]*string{
 		&r.ID, &r.Tenant, &r.Session, (*string)(&r.Stamps), &r.Text, &r.FinishReason, (*string)(&r.CountedFrom), (*string)(&r.Class), &r.Error, &r.Quirks.Unread, &r.Quirks.RetryAfter,
-		&t.Backend,
+		&t.Backend, (*string)(&r.Marks),
 	}
 }
 
@@ -74,7 +74,7 @@ func appendRecord(b []byte, r *trace.Record) []byte {
 	if r.Server != nil {
 		flags |= timed
 	}
-	b = append(b, flags)
+	b = append(b, flags, byte(r.Defects))
 	for _, n := range numbers(r) {
 		b = binary.AppendVarint(b, int64(*n))
 	}
@@ -111,6 +111,7 @@ func decodeRecord(b []byte) (*trace.Record, error) {
 	d := decoder{rest: b}
 	r, tiers := &trace.Record{}, &trace.CacheTiers{}
 	flags := d.byte()
+	r.Defects = trace.Defects(d.byte())
 	r.Resent, r.Usage.CachedReported = flags&resent != 0, flags&cachedReported != 0
 	r.Quirks.UsageElsewhere = flags&usageElsewhere != 0
 	for _, n := range numbers(r) {

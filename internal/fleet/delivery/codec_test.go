@@ -22,6 +22,8 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 	switch v.Kind() {
 	case reflect.Int, reflect.Int64:
 		v.SetInt(int64(*n) << 20)
+	case reflect.Uint8:
+		v.SetUint(uint64(*n)%254 + 1)
 	case reflect.Uint16, reflect.Uint32:
 		v.SetUint(uint64(*n) * 37)
 	case reflect.Float64:

@@ -113,7 +113,10 @@ func (t *task) deps() run.Deps {
 	}
 	t.secrets, d.Env = d.Secrets, others(d.Env)
 	d.Given, d.Shared, d.Fleet, d.Leg, d.Notes, d.OnEvent = t.order.Given, true, nil, nil, nil, nil
-	d.Collectors, d.Inspect, d.Profile = nil, false, nil
+	d.Collectors, d.Inspect, d.Profile, d.MarkKey = nil, false, nil, nil
+	if key := t.order.MarkKey; key != nil {
+		d.MarkKey = func() (trace.MarkKey, error) { return *key, nil }
+	}
 	d.Machine.FileLimit = 0 // held to the share, by the controller
 	return d
 }

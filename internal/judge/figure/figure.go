@@ -82,6 +82,12 @@ const (
 	PeakOutput          = "peak.output"
 	PeakConcurrency     = "peak.concurrency"
 	Concurrency         = "concurrency"
+	AnswersDefects      = "answers.defects" // shares of the answers that were inspected
+	AnswersEmpty        = "answers.empty"
+	AnswersLoop         = "answers.loop"
+	AnswersGarbage      = "answers.garbage"
+	AnswersLeaked       = "answers.leaked"
+	AnswersCut          = "answers.cut"
 	AcceptLength        = "accept_length"
 	AcceptanceRate      = "spec_decode.acceptance_rate"
 	DiffusionThroughput = "diffusion.throughput"
@@ -121,6 +127,12 @@ var All = []Figure{
 	{Name: PeakOutput, Unit: TokensPerSecond, Better: Higher},
 	{Name: PeakConcurrency, Unit: Count, Better: Neither},
 	{Name: Concurrency, Unit: Count, Better: Neither},
+	{Name: AnswersDefects, Unit: Share, Better: Neither},
+	{Name: AnswersEmpty, Unit: Share, Better: Neither},
+	{Name: AnswersLoop, Unit: Share, Better: Neither},
+	{Name: AnswersGarbage, Unit: Share, Better: Neither},
+	{Name: AnswersLeaked, Unit: Share, Better: Neither},
+	{Name: AnswersCut, Unit: Share, Better: Neither},
 	{Name: AcceptLength, Unit: Count, Better: Higher},
 	{Name: AcceptanceRate, Unit: Share, Better: Higher},
 	{Name: DiffusionThroughput, Unit: TokensPerSecond, Better: Higher},

@@ -77,6 +77,7 @@ type observed struct {
 	client    clientCount
 	cache     cacheCount
 	finished  finishedCount
+	defects   Defects
 	tenants   map[string]*part
 	turns     map[int]*part
 	stalls    *StallFinder // nil: not looked for
@@ -131,6 +132,7 @@ func (x *observed) add(r *trace.Record) {
 	x.client.add(r)
 	x.cache.add(r)
 	x.finished.add(r)
+	x.defects.add(r)
 	x.last = max(x.last, r.Done)
 	x.due.add(r.Due)
 	x.released.add(r.Released)

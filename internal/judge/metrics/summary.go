@@ -52,6 +52,7 @@ type Summary struct {
 
 	Concurrency Concurrency   `json:"concurrency"`
 	Chunks      Chunks        `json:"chunks"`
+	Defects     *Defects      `json:"defects,omitempty"` // nil where no answer was inspected
 	Buffering   Buffering     `json:"held"`
 	Stalls      []Stall       `json:"stalls,omitempty"`
 	Unstalled   *Unstalled    `json:"unstalled,omitempty"` // nil without stalls
@@ -279,6 +280,7 @@ func (x *observed) counted() Summary {
 		Chunks:      x.chunks.chunks(),
 		Buffering:   x.buffering.buffering(),
 		Concurrency: x.flight().concurrency(),
+		Defects:     x.defects.of(x.run.Plan),
 	}
 }
 

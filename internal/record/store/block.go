@@ -12,16 +12,13 @@ import (
 )
 
 // insertBlock is the statement of a flush.
-const insertBlock = `INSERT INTO block (run_id, seq, records, low, high, lost, tokens, count, bytes, heads, chunks, texts)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const insertBlock = `INSERT INTO block (run_id, seq, records, low, high, lost, tokens, count, bytes, heads, chunks, texts, marks)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, x''), coalesce(?, x''))`
 
 // addBlock inserts a block with the number of its first record.
 func (s *Store) addBlock(tx *sql.Tx, id string, seq int, b trace.Block) error {
-	if b.Texts == nil {
-		b.Texts = []byte{}
-	}
 	return s.exec(tx, insertBlock, id, seq, b.Records, b.Low, b.High, b.Lost, b.Tokens, b.Count, b.TextBytes,
-		b.Heads, b.Chunks, b.Texts)
+		b.Heads, b.Chunks, b.Texts, b.Marks)
 }
 
 // An extent is the directory's entry of a block.
@@ -72,11 +69,12 @@ func (s *Store) undirected(id string) (all []extent) {
 	return all
 }
 
-// The parts of a block: each has those before it.
+// The parts of a block: each has those before it, but marked, which is enough to compare answers.
 const (
 	heads  = "SELECT seq, records, heads FROM block "
 	chunks = "SELECT seq, records, heads, chunks FROM block "
-	whole  = "SELECT seq, records, heads, chunks, texts FROM block "
+	whole  = "SELECT seq, records, heads, chunks, texts, marks FROM block "
+	marked = "SELECT seq, records, heads, '', '', marks FROM block "
 )
 
 // block reads parts of the records of an extent. Meanwhile they may have been joined with others, and stand in a larger
@@ -91,8 +89,8 @@ type choice func([]*trace.Record) (from, to int)
 // readBlock reads the heads of the records of an extent, and the other parts of those that are chosen by them.
 func (s *Store) readBlock(id string, e extent, parts string, choose choice) ([]*trace.Record, error) {
 	var seq, n int
-	var blobs [3][]byte
-	into := []any{&seq, &n, &blobs[0], &blobs[1], &blobs[2]}
+	var blobs [4][]byte
+	into := []any{&seq, &n, &blobs[0], &blobs[1], &blobs[2], &blobs[3]}
 	into = into[:strings.Count(parts, ",")+1]
 	err := s.db.QueryRow(parts+"WHERE run_id = ? AND seq <= ? ORDER BY seq DESC LIMIT 1", id, e.seq).Scan(into...)
 	if err != nil {
@@ -108,13 +106,13 @@ func (s *Store) readBlock(id string, e extent, parts string, choose choice) ([]*
 	}
 	records := h.Records[first : first+e.records]
 	from, to := choose(records)
-	if parts != heads && from < to {
+	if from == to {
+		return records, nil
+	}
+	if parts == chunks || parts == whole {
 		err = h.ReadChunks(blobs[1], first+from, first+to)
 	}
-	if err == nil && parts == whole && from < to {
-		err = h.ReadTexts(blobs[2])
-	}
-	return records, err
+	return records, cmp.Or(err, h.ReadTexts(blobs[2]), h.ReadMarks(blobs[3]))
 }
 
 // find reads the records with some indices from the blocks of a run.

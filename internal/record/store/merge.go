@@ -170,7 +170,7 @@ func (m *merge) narrow(s *source) {
 		near := make([]*trace.Record, n) // copies: the others share memory
 		for i := range near {
 			one := *s.records[i]
-			one.Chunks, one.Text = slices.Clone(one.Chunks), strings.Clone(one.Text)
+			one.Chunks, one.Text, one.Marks = slices.Clone(one.Chunks), strings.Clone(one.Text), trace.Marks(strings.Clone(string(one.Marks)))
 			near[i] = &one
 		}
 		s.records = near

@@ -139,7 +139,7 @@ func TestStoresThatAreTooOld(t *testing.T) {
 	file := unpack(t, oldest, "PRAGMA user_version = 8")
 	for _, open := range []func(string) (*Store, error){Open, OpenRead, OpenWrite} {
 		_, err := open(file)
-		want := "open store " + file + ": version 8 is too old (this pitot supports 9 to 15); move the file away to start a new store"
+		want := "open store " + file + ": version 8 is too old (this pitot supports 9 to 16); move the file away to start a new store"
 		if err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}

@@ -262,6 +262,11 @@ func (s *Store) copyTo(file string) error {
 	if err != nil {
 		return err
 	}
+	if key, unread := storedKey(s.db.QueryRow(readKey)); unread == nil {
+		if err := out.change(patient, func(tx *sql.Tx) error { return addKey(tx, key) }); err != nil {
+			return errors.Join(err, out.Close())
+		}
+	}
 	for _, id := range s.ids() {
 		if err := s.copyRun(out, id); err != nil {
 			return errors.Join(fmt.Errorf("run %s: %w", id, err), out.Close())

@@ -18,7 +18,7 @@ func (o object) String() string { return fmt.Sprintf("%s %q", o.kind, o.name) }
 // The versions of stores: the numbers of the migrations. The oldest makes all of the schema.
 const (
 	oldest = 9
-	newest = 15
+	newest = 16
 )
 
 // version returns the version of the database. A schema other than that of the migrations is an

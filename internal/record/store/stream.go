@@ -59,7 +59,7 @@ func (s *Store) stream(ref string, limit int) (*trace.Trace, iter.Seq2[[]*trace.
 func weigh(some []*trace.Record) (n int) {
 	const record, chunk = 600, 16
 	for _, r := range some {
-		n += record + chunk*len(r.Chunks) + len(r.Text)
+		n += record + chunk*len(r.Chunks) + len(r.Text) + len(r.Marks)
 	}
 	return n
 }

@@ -15,8 +15,8 @@ const (
 	blockText    = 1 << 20 // bytes
 )
 
-// A Block is records in columns, without loss, in three parts: what is known of each request (heads), its chunks, and
-// its text. Each has a checksum.
+// A Block is records in columns, without loss, in four parts: what is known of each request (heads), its chunks, its
+// text, and the marks of its answer. Each has a checksum.
 //
 //	numbers     as differences from what they are near: an instant from the one before it in the request, a count from
 //	            another count; then by bytes of the same significance (see coder)
@@ -34,6 +34,7 @@ type Block struct {
 	Heads     []byte
 	Chunks    []byte
 	Texts     []byte // empty if there is no text
+	Marks     []byte // empty if there are none
 }
 
 // Fit is how many of the first records make a block, and reports whether it is full.
@@ -41,7 +42,7 @@ func Fit(records []*Record) (n int, full bool) {
 	chunks, text := 0, 0
 	for i, r := range records {
 		chunks += len(r.Chunks)
-		text += len(r.Text) + len(r.Error) + len(r.Quirks.Unread) + len(r.Quirks.RetryAfter)
+		text += len(r.Text) + len(r.Marks) + len(r.Error) + len(r.Quirks.Unread) + len(r.Quirks.RetryAfter)
 		if i == BlockRecords || i > 0 && (chunks > blockChunks || text > blockText) {
 			return i, true
 		}
@@ -52,9 +53,10 @@ func Fit(records []*Record) (n int, full bool) {
 // Block makes a block of at least one record, and of no more than Fit.
 func (p *Packer) Block(records []*Record) Block {
 	b := Block{Records: len(records), Low: math.MaxInt, High: math.MinInt}
-	counts := make([]int, len(records))
+	counts, marks := make([]int, len(records)), 0
 	for i, r := range records {
 		counts[i] = len(r.Chunks)
+		marks += len(r.Marks)
 		b.Low, b.High = min(b.Low, r.Index), max(b.High, r.Index)
 		b.Tokens, b.Count, b.TextBytes = b.Tokens+r.OutputTokens, b.Count+counts[i], b.TextBytes+len(r.Text)
 		if r.Class == WorkerLost {
@@ -72,6 +74,11 @@ func (p *Packer) Block(records []*Record) Block {
 		c.out = c.out[:0]
 		texts(c, len(records), func(i int) *string { return &records[i].Text })
 		b.Texts = c.seal()
+	}
+	if marks > 0 {
+		c.out = c.out[:0]
+		texts(c, len(records), func(i int) *Marks { return &records[i].Marks })
+		b.Marks = c.seal()
 	}
 	return b
 }
@@ -111,11 +118,21 @@ func DecodeHeads(part []byte, n int) (*Heads, error) {
 
 // ReadTexts reads the texts of the records.
 func (h *Heads) ReadTexts(part []byte) error {
+	return readPart(part, len(h.Records), func(i int) *string { return &h.Records[i].Text })
+}
+
+// ReadMarks reads the marks of the records.
+func (h *Heads) ReadMarks(part []byte) error {
+	return readPart(part, len(h.Records), func(i int) *Marks { return &h.Records[i].Marks })
+}
+
+// readPart reads a part that has one column of n texts, or is empty.
+func readPart[T ~string](part []byte, n int, at func(i int) *T) error {
 	if len(part) == 0 {
 		return nil
 	}
 	c := unseal(part)
-	texts(c, len(h.Records), func(i int) *string { return &h.Records[i].Text })
+	texts(c, n, at)
 	return c.end()
 }
 
@@ -157,11 +174,15 @@ func (c *coder) heads(all []*Record, counts []int) error {
 	} {
 		texts(c, n, func(i int) *string { return at(all[i]) })
 	}
-	return errors.Join(
+	err := errors.Join(
 		inJSON(c, all, func(r *Record) **CacheTiers { return &r.Usage.Tiers }),
 		inJSON(c, all, func(r *Record) *Quirks { return &r.Quirks }),
 		inJSON(c, all, func(r *Record) **ServerTimes { return &r.Server }),
 	)
+	if !c.reading || len(c.rest) > 0 { // stores of version 15 and before have no defects
+		seldom(c, n, func(i int) *Defects { return &all[i].Defects })
+	}
+	return err
 }
 
 // counts are the columns of numbers other than instants.

@@ -41,6 +41,9 @@ func decode(b Block) ([]*Record, error) {
 	if err == nil {
 		err = h.ReadTexts(b.Texts)
 	}
+	if err == nil {
+		err = h.ReadMarks(b.Marks)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -53,6 +56,7 @@ func drawRecord(t *rapid.T) *Record {
 	for _, at := range []*string{&r.ID, &r.Tenant, &r.Session, &r.Text, &r.FinishReason, &r.Error, &r.Quirks.Unread, &r.Quirks.RetryAfter} {
 		*at = text.Draw(t, "text")
 	}
+	r.Marks, r.Defects = Marks(text.Draw(t, "marks")), Defects(rapid.Uint8().Draw(t, "defects"))
 	r.Class, r.CountedFrom, r.Stamps = Class(text.Draw(t, "class")), Source(text.Draw(t, "from")), Stamps(text.Draw(t, "stamps"))
 	for _, at := range []*int{
 		&r.PromptTokens, &r.WantTokens, &r.Inputs, &r.Turn, &r.VisionTokens, &r.Status, &r.OutputTokens, &r.Usage.Prompt, &r.Usage.Completion,

@@ -197,7 +197,7 @@ func zigzag(d int64) uint64 { return uint64(d)<<1 ^ uint64(d>>63) }
 func unzigzag(w uint64) int64 { return int64(w>>1) ^ -int64(w&1) }
 
 // integers is a column of n numbers, as differences from others that have been read before them.
-func integers[T ~int | ~int64](c *coder, n int, at func(i int) (value *T, from T)) {
+func integers[T ~int | ~int64 | ~uint8](c *coder, n int, at func(i int) (value *T, from T)) {
 	if c.reading {
 		for i, w := range c.readWords(n, 0, n) {
 			value, from := at(i)
@@ -214,7 +214,7 @@ func integers[T ~int | ~int64](c *coder, n int, at func(i int) (value *T, from T
 }
 
 // seldom is a column of n numbers, most of which are 0 in most blocks.
-func seldom[T ~int | ~int64](c *coder, n int, at func(i int) *T) {
+func seldom[T ~int | ~int64 | ~uint8](c *coder, n int, at func(i int) *T) {
 	if c.reading && len(c.rest) > 1 && c.rest[0] == 0 && c.rest[1] == 0 {
 		c.bytes(2) // all are 0, as they were made
 		return

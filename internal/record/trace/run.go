@@ -62,6 +62,8 @@ type Run struct {
 	Fleet *Fleet `json:"fleet,omitempty"`
 	// Labels are what people wrote about the run afterwards; nil: nothing.
 	Labels *Labels `json:"labels,omitempty"`
+	// MarkedBy names the key of the marks of its records (MarkKey.ID); empty: they have none.
+	MarkedBy string `json:"marked_by,omitempty"`
 }
 
 // RunKind is the origin of a trace.

@@ -186,6 +186,9 @@ type Record struct {
 	Stamps Stamps  `json:"stamps,omitempty"` // of the chunks and the first byte
 	Chunks []Chunk `json:"-"`
 	Text   string  `json:"text,omitempty"` // the answer, when the run keeps text
+	// Marks are of all of its output, be text kept or not.
+	Marks   Marks   `json:"marks,omitempty"`
+	Defects Defects `json:"defects,omitempty"` // of the answer, if it was inspected
 
 	Status       int    `json:"status,omitempty"` // HTTP status, 0 if none came
 	FinishReason string `json:"finish_reason,omitempty"`

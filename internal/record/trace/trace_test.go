@@ -3,6 +3,7 @@ package trace
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -123,6 +124,7 @@ func TestRecordJSONRoundTrip(t *testing.T) {
 		want.Usage = Usage{Prompt: 3, Completion: 4, At: Instant(rapid.Int64Range(-1, 9).Draw(t, "usage"))}
 		want.Chunks = drawChunks(t)
 		want.Class = Reset
+		want.Marks, want.Defects = marked(t, testMarker, nil, strings.Repeat(rapid.String().Draw(t, "answer"), 50))
 		b, err := json.Marshal(want)
 		if err != nil {
 			t.Fatal(err)
@@ -151,6 +153,16 @@ func TestRecordJSONAbsentInstantsAreNever(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"chunk_at_ns":[1],"chunk_tokens":[],"chunk_kinds":[0]}`), r); err == nil {
 		t.Error("arrays of different length were accepted")
 	}
+}
+
+func FuzzDigest(f *testing.F) {
+	m, _ := marked(f, testMarker, nil, "the Pitot", "hm", " tube")
+	f.Add(string(m))
+	f.Fuzz(func(t *testing.T, marks string) {
+		if d, err := Marks(marks).Digest(); err == nil && d.Common(d) != d.Bytes {
+			t.Fatalf("%x: %+v", marks, d)
+		}
+	})
 }
 
 func FuzzDecodeChunks(f *testing.F) {

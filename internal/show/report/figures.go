@@ -45,6 +45,9 @@ func (r *report) rates(s metrics.Summary) doc.Grid {
 	if within := ClockOffset(s.Run.Fleet, r.Language); within != "" {
 		row("", within)
 	}
+	if d := s.Defects; d != nil {
+		row(r.Word("report.answers"), r.Word("report.inspected", "defective", d.Defective, "answers", d.Inspected, "kinds", d.Kinds()))
+	}
 	if g := s.Goodput; g != nil {
 		unsettled := r.wordIf(!g.Unsettled.IsZero(), "report.unsettled", "grows", metrics.QueueGrows(g.Unsettled))
 		met := r.Word("report.met", "requests", g.Met, "share", g.Share)

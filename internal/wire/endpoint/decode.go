@@ -32,9 +32,11 @@ type delta struct {
 	strays         bool   // vLLM's client cannot read it
 	usageElsewhere bool   // usage stands where others do not look
 
-	// raw is the text of a protocol that repeats it, as it stands between its quotes:
-	// all of the answer so far, of servers that repeat it indeed.
-	raw    []byte
+	// raw is the visible text, as it stands between its quotes, where that is all there is, and thought a thought; of a
+	// protocol that repeats its text all of the answer so far, of servers that repeat it indeed.
+	raw, thought []byte
+
+	pieces []fragment        // of all forms but the usual
 	tokens int               // that it carries, where the protocol says so without usage
 	accept float64           // tokens a step of speculative decoding
 	tiers  *trace.CacheTiers // where cached tokens came from, if that is reported next to usage
@@ -144,6 +146,7 @@ func (d *delta) add(field gjson.Result, kind trace.Kind) bool {
 	if field.Type != gjson.String {
 		return false
 	}
+	d.pieces = append(d.pieces, fragment{partOf(kind), field.Str})
 	if field.Str == "" {
 		return true
 	}
@@ -160,8 +163,12 @@ func (d *delta) add(field gjson.Result, kind trace.Kind) bool {
 // call adds a part of a function call.
 func (d *delta) call(function gjson.Result) bool {
 	d.kind |= trace.ToolCall
+	part := trace.ToolNamePart
 	for _, name := range []string{"name", "arguments", "input"} {
-		d.hidden += function.Get(name).String() // arguments are text, or JSON
+		text := function.Get(name).String() // arguments are text, or JSON
+		d.hidden += text
+		d.pieces = append(d.pieces, fragment{part, text})
+		part = trace.ToolInputPart
 	}
 	return true
 }

@@ -70,7 +70,9 @@ type Options struct {
 	MaxBody  int // the largest answer in one piece, in bytes; 0: MaxBody
 
 	KeepText bool // keep the answers' text in the records
-	Recount  Recount
+	// Marker marks the answers in the records, and finds their defects; nil: neither.
+	Marker  *trace.Marker
+	Recount Recount
 	// Count gives the number of tokens in an answer without usage from its
 	// server: of its text, reasoning and tool calls. nil when there is no
 	// tokenizer. It is called after the request.
@@ -161,6 +163,9 @@ func (c *Client) exchange(
 		url: url, tally: &c.tally, budget: c.budget, free: c.allowed(req), servedBy: &c.servedBy,
 	}
 	r.yield, r.events.Limit = r.event, c.opts.MaxEvent
+	if c.opts.Marker != nil && !c.grammar.silent {
+		r.answer.Begin(c.opts.Marker)
+	}
 	if c.opts.Stream {
 		r.chunks = make([]trace.Chunk, 0, room(req.OutputTokens))
 	}
@@ -250,6 +255,7 @@ func (c *Client) settle(r *reader, req *workload.Request) {
 	}
 	r.tallyUp(rec.OutputTokens)
 	c.recount(r)
+	c.settleMarks(r, req)
 	rec.Text = r.text.String()
 	rec.Map(c.opts.Secrets.Hide)
 	rec.Error = FirstKilobyte(rec.Error)

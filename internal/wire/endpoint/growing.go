@@ -51,9 +51,15 @@ func (r *reader) grow(d *delta) {
 	if !d.token {
 		return
 	}
-	before := len(r.growing.text)
+	before, repeats := len(r.growing.text), len(d.raw) > 0
 	fresh, again := r.growing.take(d.raw)
 	d.bytes = len(fresh)
+	if d.raw != nil {
+		d.raw, r.spoke = fresh, true
+	}
+	if again && r.opts.Marker != nil {
+		r.answer.Begin(r.opts.Marker)
+	}
 	if len(fresh) > 0 && (!again || len(fresh) > before) {
 		d.kind |= trace.Text
 	}
@@ -70,8 +76,7 @@ func (r *reader) grow(d *delta) {
 	case !d.used || d.kind&trace.Text != 0:
 	case d.usage.Completion <= r.tokens:
 		d.kind |= trace.Bare
-	case len(d.raw) > 0:
+	case repeats:
 		d.kind |= trace.Repeated
 	}
-	d.raw = nil
 }

@@ -18,11 +18,11 @@ func (d *delta) message(choice gjson.Result, whole bool) (hasText bool) {
 		m = choice.Get("message")
 	}
 	content := m.Get("content")
-	hasText = d.add(content, trace.Text)
-	hasText = d.add(m.Get("reasoning_content"), trace.Reasoning) || hasText
+	hasText = d.add(m.Get("reasoning_content"), trace.Reasoning)
 	if d.kind&trace.Reasoning == 0 { // its other name; some servers send both
 		hasText = d.add(m.Get("reasoning"), trace.Reasoning) || hasText
 	}
+	hasText = d.add(content, trace.Text) || hasText
 	for _, call := range m.Get("tool_calls").Array() {
 		hasText = d.call(firstOf(call, "function", "custom"))
 	}

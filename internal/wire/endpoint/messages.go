@@ -21,6 +21,7 @@ func messagesEvent(root gjson.Result) delta {
 		if block := root.Get("content_block"); block.Get("type").Str == "tool_use" {
 			d.token = true
 			d.call(block)
+			d.pieces = d.pieces[:1] // its input follows
 		}
 	case "content_block_delta":
 		d.piece(root.Get("delta"))

@@ -57,6 +57,8 @@ type readState struct {
 	ofLast        bool // the last of them is a chunk
 	asked, bundle bool
 	keep          bool // the text of the answer
+	spoke         bool // it has text, if only an empty one
+	answer        trace.Answer
 	ended         bool
 	form          form
 	events        transport.Events
@@ -313,6 +315,9 @@ func (r *reader) note(d *delta, s transport.Stamp, how trace.Kind) {
 	if d.used && d.usage.Completion > 0 && chunk.Tokens == 0 &&
 		chunk.Kind&(trace.Text|trace.Reasoning|trace.ToolCall) == 0 && !r.grammar.repeat {
 		chunk.Kind |= trace.Totals
+	}
+	if r.opts.Marker != nil {
+		r.mark(d)
 	}
 	if r.keep {
 		r.write(&r.text, r.opts.visible(d))

@@ -41,7 +41,7 @@ func responsesEvent(root gjson.Result) delta {
 		return itemAdded(root.Get("item"))
 	case "response.completed", "response.incomplete", "response.failed":
 		d := response(root.Get("response"))
-		d.token, d.kind, d.text, d.hidden = false, 0, "", "" // events before it had all of it
+		d.token, d.kind, d.text, d.hidden, d.pieces = false, 0, "", "", nil // events before it had all of it
 		d.last = d.err == ""
 		return d
 	case "error":
@@ -64,7 +64,8 @@ func itemAdded(item gjson.Result) delta {
 	if !strings.HasSuffix(item.Get("type").Str, "_call") {
 		return delta{}
 	}
-	return delta{token: true, kind: trace.ToolCall, hidden: item.Get("name").Str}
+	name := item.Get("name").Str
+	return delta{token: true, kind: trace.ToolCall, hidden: name, pieces: []fragment{{trace.ToolNamePart, name}}}
 }
 
 // response reads a response object, an unstreamed answer.

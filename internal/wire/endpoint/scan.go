@@ -145,6 +145,11 @@ func (s *scanner) addField(d *delta, value []byte, kind trace.Kind, text bool) {
 	}
 	d.kind |= kind
 	d.bytes += len(value)
+	if kind == trace.Text {
+		d.raw = value
+	} else {
+		d.thought = value
+	}
 	switch {
 	case !text:
 	case kind == trace.Text:

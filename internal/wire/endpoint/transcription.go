@@ -41,7 +41,8 @@ func decodeTranscription(data []byte) (delta, error) {
 		if len(data) == 0 || data[0] == '{' || data[0] == '<' {
 			return delta{}, err
 		}
-		return delta{token: true, kind: trace.Text, text: string(data)}, nil
+		text := string(data)
+		return delta{token: true, kind: trace.Text, text: text, pieces: []fragment{{trace.VisiblePart, text}}}, nil
 	}
 	d := delta{err: serverError(root)}
 	if text := root.Get("text"); text.Type == gjson.String {
