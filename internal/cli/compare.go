@@ -39,6 +39,7 @@ type variants struct {
 	SingleRuns bool     `help:"Base verdicts and gates on the variance within single runs, which does not include the variance between runs."`
 	Predicted  bool     `help:"Compare simulated runs with measured ones. The report says which were never measured."`
 	Ignore     []string `placeholder:"SETTING" help:"Setting of the load that may differ within a table, such as concurrency; may be repeated."`
+	Answers    string   `enum:"on,off" default:"on" placeholder:"WHETHER" help:"Whether answers changed is judged, too: on or off (${default})."`
 	By         string   `placeholder:"TOOL" help:"Tool whose definitions to use: pitot, vllm or sglang. Default: pitot, or the tool of imported tables."`
 	flags.StoreFlag
 
@@ -111,7 +112,7 @@ func (v variants) options(command string) (compare.Options, error) {
 	level, errLevel := comparing.Percent("--level", v.Level)
 	margin, errMargin := comparing.Percent("--margin", v.Margin)
 	o := compare.Options{
-		Level: level, Margin: margin, Baseline: v.Baseline, Paired: v.Paired, SingleRuns: v.SingleRuns, Predicted: v.Predicted, Ignore: v.Ignore, Tool: v.By, Rules: rules(),
+		Level: level, Margin: margin, Baseline: v.Baseline, Paired: v.Paired, SingleRuns: v.SingleRuns, Predicted: v.Predicted, Ignore: v.Ignore, Tool: v.By, Rules: rules(), NoAnswers: v.Answers == "off",
 	}
 	if err := errors.Join(session.RequireArgs("run", command, v.Runs), errLevel, errMargin); err != nil {
 		return o, err

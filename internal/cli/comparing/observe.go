@@ -13,6 +13,15 @@ import (
 // read is shown the run, without its records, if these had to be read.
 func Observe(s *store.Store, run trace.Run, by []compare.RuleSource, rules metrics.Rules, read func(*trace.Trace) *trace.Trace) (compare.ComparedRun, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(50)) // little more memory than what is held
+	seen, err := observeFigures(s, run, by, rules, read)
+	if err == nil && run.MarkedBy != "" {
+		err = seen.ObserveAnswers(metrics.Records(s.EachMarked(run.ID)))
+	}
+	return seen, err
+}
+
+// observeFigures is Observe without answers.
+func observeFigures(s *store.Store, run trace.Run, by []compare.RuleSource, rules metrics.Rules, read func(*trace.Trace) *trace.Trace) (compare.ComparedRun, error) {
 	definition, version := compare.Definition(by)
 	if definition != "" {
 		if parts, err := s.Observation(run.ID, definition, version); err == nil && parts != nil {

@@ -30,6 +30,7 @@ type ABOptions struct {
 	Budget        plan.Duration
 	Margin, Level Share
 	FailIf        []string
+	Answers       Answers
 	Cache         plan.Cache
 	WarmUp        WarmUp
 }
@@ -51,7 +52,7 @@ func AB(o ABOptions) (*Experiment, plan.Problems) {
 			Blocks: o.Blocks, MaxBlocks: o.MaxBlocks, Restart: o.Restart, Runs: o.Runs, Seed: o.Seed,
 			Until: o.Until, Precision: o.Precision, Budget: o.Budget,
 		},
-		WarmUp: o.WarmUp, Cache: o.Cache, Level: o.Level, Margin: o.Margin, FailIf: o.FailIf,
+		WarmUp: o.WarmUp, Cache: o.Cache, Level: o.Level, Margin: o.Margin, FailIf: o.FailIf, Answers: o.Answers,
 	}
 	var p plan.Problems
 	p.If(o.Before == "", Before, nil, "is missing: a command that starts a server, a URL, profile:NAME or flags:FLAGS")

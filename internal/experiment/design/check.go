@@ -37,6 +37,7 @@ func (e *Experiment) Check() (p plan.Problems) {
 	p = append(p, e.checkWorkloads()...)
 	p = append(p, e.Design.check(len(e.Expanded()))...)
 	p.OneOf("warm_up", string(e.WarmUp), string(Steady), string(Own))
+	p.OneOf("answers", string(e.Answers), string(JudgeAnswers), string(NoAnswers))
 	p.OneOf("cache", string(e.Cache), string(plan.ColdCache), string(plan.PrimedCache), string(plan.WarmCache))
 	p = append(p, compare.Options{Level: float64(e.Level), Margin: float64(e.Margin)}.Validate()...)
 	return append(p, e.checkGates()...)

@@ -40,7 +40,18 @@ type Experiment struct {
 	Level  Share    `json:"level,omitempty"`
 	Margin Share    `json:"margin,omitempty"`
 	FailIf []string `json:"fail_if,omitempty"` // gates, as of `pitot compare --fail-if`
+	// Answers is whether it is judged if answers changed; empty: they are.
+	Answers Answers `json:"answers,omitempty"`
 }
+
+// Answers is whether answers are judged.
+type Answers string
+
+// Whether they are.
+const (
+	JudgeAnswers Answers = "on"
+	NoAnswers    Answers = "off"
+)
 
 // A Variant is one side of the comparison.
 type Variant struct {

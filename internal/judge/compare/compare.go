@@ -160,6 +160,7 @@ func (t *table) fill() error {
 			v.sessions = t.sessions(t.variants[0], v)
 		}
 		t.changes(v)
+		t.judgeAnswers(v)
 	}
 	for i, l := range t.lines {
 		t.shifts(l, &t.out.Rows[i])
@@ -267,6 +268,7 @@ type Options struct {
 	Baseline   string   // the variant to compare with; "" for the one named like one, or the first
 	Paired     bool     // the i-th runs of two variants belong together
 	SingleRuns bool     // let the chance within single runs decide, though they may differ from run to run
+	NoAnswers  bool     // leave out whether answers changed
 	Predicted  bool     // simulated runs may be compared with measured ones, as separate variants
 	Ignore     []string // settings that neither separate workloads nor are listed
 

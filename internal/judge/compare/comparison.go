@@ -57,6 +57,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/pitot-bench/pitot/internal/judge/answers"
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -169,6 +170,10 @@ type Variant struct {
 	Failed float64 `json:"failed,omitempty"`
 	// Tally is what its changes come to; nil of the baseline.
 	Tally *Tally `json:"tally,omitempty"`
+	// Answers are its answers beside those of the baseline; nil where they cannot be compared.
+	Answers *answers.Result `json:"answers,omitempty"`
+	// Together is what load and answers come to; nil where nothing can be said of one of them.
+	Together *Together `json:"together,omitempty"`
 }
 
 // A Ref says which run it is.
@@ -347,11 +352,13 @@ type ClaimMatch struct {
 // A Gate is a condition under which a change must not be accepted, such as
 // `ttft.mean > +2%` or `itl.p99 > 80ms`.
 type Gate struct {
-	Text     string  `json:"text"`
-	Name     string  `json:"name"` // of a quantity
-	Above    bool    `json:"above"`
-	Relative bool    `json:"relative"` // Limit is of the change, not of the value
-	Limit    float64 `json:"limit"`
+	Text     string `json:"text"`
+	Name     string `json:"name"` // of a quantity
+	Above    bool   `json:"above"`
+	Relative bool   `json:"relative"` // Limit is of the change, not of the value
+	// Points: Limit is of the change of a share, 0.01 for one point.
+	Points bool    `json:"points,omitempty"`
+	Limit  float64 `json:"limit"`
 }
 
 // A GateResult is what became of a gate in one workload and variant.

@@ -46,6 +46,7 @@ func (c *Comparison) Conclude() {
 		for i := range w.Variants {
 			if i > 0 {
 				w.Variants[i].Tally = w.tally(i)
+				w.Variants[i].Together = w.together(i)
 			}
 		}
 	}

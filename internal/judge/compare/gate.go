@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -26,27 +27,47 @@ func ParseGate(text string) (Gate, error) {
 	if strings.HasPrefix(limit, "=") || strings.HasSuffix(g.Name, "=") {
 		return Gate{}, gateError(text, "gates are > or <, without =")
 	}
-	if !figure.Known(g.Name) {
-		return Gate{}, gateError(text, fmt.Sprintf("no figure is called %q; there are %s", g.Name, gateNames()))
+	f, ok := answerFigures[g.Name]
+	if !ok {
+		if f = figure.Lookup(g.Name); !figure.Known(g.Name) {
+			return Gate{}, gateError(text, fmt.Sprintf("no figure is called %q; there are %s", g.Name, gateNames()))
+		}
 	}
-	var err error
-	if number, ok := strings.CutSuffix(limit, "%"); ok {
-		g.Relative = true
-		g.Limit, err = parseNumber(number)
-		g.Limit /= 100
-	} else {
-		g.Limit, err = parseLimit(limit, figure.Lookup(g.Name).Unit)
-	}
-	if err != nil {
+	if err := g.parse(limit, f.Unit); err != nil {
 		return Gate{}, gateError(text, err.Error())
 	}
 	return g, nil
 }
 
+// parse reads the limit of a figure: of a change in %, or in points of a share, or of the value.
+func (g *Gate) parse(limit string, unit figure.Unit) (err error) {
+	percent, isPercent := strings.CutSuffix(limit, "%")
+	points, isPoints := strings.CutSuffix(limit, "pt")
+	switch {
+	case isPoints && unit != figure.Share:
+		return fmt.Errorf("pt stands behind the change of a share, and %s is none", g.Name)
+	case isPoints:
+		g.Points = true
+		g.Limit, err = parseNumber(points)
+		g.Limit /= 100
+	case isPercent && unit == figure.Share && strings.HasPrefix(percent, "+"), isPercent && unit == figure.Share && strings.HasPrefix(percent, "-"):
+		return fmt.Errorf("a change of a share is written in points, %spt; a limit of its value without a sign", strings.TrimSpace(percent))
+	case isPercent && unit == ratioUnit:
+		return fmt.Errorf("%s is a ratio; write a limit such as 2x", g.Name)
+	case isPercent:
+		g.Relative = unit != figure.Share
+		g.Limit, err = parseNumber(percent)
+		g.Limit /= 100
+	default:
+		g.Limit, err = parseLimit(limit, unit)
+	}
+	return err
+}
+
 // ParseThreshold reads a gate on the value of a figure, as one run has it.
 func ParseThreshold(text string) (Gate, error) {
 	g, err := ParseGate(text)
-	if err == nil && g.Relative {
+	if _, answers := answerFigures[g.Name]; err == nil && (g.Relative || g.Points || answers) {
 		return g, plan.Problem{
 			Path: "gates", Value: strconv.Quote(text), Why: "a change needs runs to compare with: `pitot compare --fail-if` takes it",
 			Hint: "write a limit of the value, as ttft.p99 > 200ms or requests.failed > 0",
@@ -65,6 +86,7 @@ func gateNames() string {
 	for _, q := range figure.All {
 		names = append(names, q.Name)
 	}
+	names = append(names, slices.Sorted(maps.Keys(answerFigures))...)
 	return strings.Join(names, ", ") + ", and mean, median, std, min, max and percentiles such as p99 of ttft, tpot, itl and e2el (ttft.p99)"
 }
 
@@ -97,6 +119,7 @@ var suffixes = map[figure.Unit][]suffix{
 	figure.Joules:          {{"kJ", 1e3}, {"mJ", 1e-3}, {"J", 1}},
 	figure.Watts:           {{"kW", 1e3}, {"W", 1}},
 	figure.Celsius:         {{"°C", 1}, {"C", 1}},
+	ratioUnit:              {{"x", 1}},
 }
 
 // A suffix is how a unit may be written behind a number, and what one of it is worth.

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -59,6 +60,9 @@ func namesIn(tables []*table) (names []string) {
 		}
 		for _, r := range t.runs {
 			names = append(names, r.unmeasured...)
+			if r.answers != nil && !t.o.NoAnswers && len(t.variants) > 1 {
+				names = append(names, slices.Sorted(maps.Keys(answerFigures))...)
+			}
 		}
 	}
 	return names
@@ -77,6 +81,9 @@ func (t *table) judge(g Gate) (out []GateResult) {
 func (t *table) judgeVariant(g Gate, i int) GateResult {
 	none := GateResult{Gate: g, Workload: t.out.Name, Variant: t.out.Variants[i].Name, Outcome: Inconclusive, Predicted: t.predicted(g, i)}
 	none.Why = plan.Msg("gate.no-figure", "figure", g.Name)
+	if _, ok := answerFigures[g.Name]; ok {
+		return t.answersGate(none, i)
+	}
 	var judged []GateResult
 	for _, row := range t.out.Rows {
 		cell := row.Cells[i]
@@ -85,7 +92,7 @@ func (t *table) judgeVariant(g Gate, i int) GateResult {
 		}
 		result := none
 		switch {
-		case !g.Relative:
+		case !g.Relative && !g.Points:
 			t.judgeValue(&result, row, cell)
 		case cell.Change != nil:
 			t.judgeChange(&result, row, cell)
@@ -132,7 +139,9 @@ func (t *table) judgeChange(r *GateResult, row Row, cell Cell) {
 	c := cell.Change
 	r.Value, r.Interval = c.Relative, c.Interval
 	exact := c.Interval == nil && c.Verdict == Same
-	if c.Plain && !exact {
+	if r.Gate.Points && !exact {
+		r.points(row.Cells[0].Center, *c)
+	} else if c.Plain && !exact {
 		base := row.Cells[0].Center
 		if base == 0 {
 			r.Plain, r.Why = true, plan.Msg("gate.from-zero", "baseline", t.out.Variants[0].Name, "figure", r.Gate.Name)
@@ -156,6 +165,18 @@ func (t *table) judgeChange(r *GateResult, row Row, cell Cell) {
 		r.Why = plan.Msg("gate.within")
 	default:
 		r.byInterval()
+	}
+}
+
+// points is the change of a share as a difference, from the baseline's.
+func (r *GateResult) points(base float64, c Change) {
+	if r.Plain = true; c.Plain {
+		base = 1
+	}
+	if r.Value *= base; c.Interval != nil {
+		i := *c.Interval
+		i.Low, i.High = i.Low*base, i.High*base
+		r.Interval = &i
 	}
 }
 

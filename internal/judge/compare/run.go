@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/pitot-bench/pitot/internal/judge/answers"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
@@ -26,6 +27,7 @@ type ComparedRun struct {
 	keptUp   bool   // its server did with its arrivals
 	silent   bool   // it may have had a rate or a limit that its plan does not tell
 	toll     failureCount
+	answers  *answers.Leg // nil: not to be compared
 
 	unmeasured []string // figures that its tool wrote and did not measure
 
@@ -86,6 +88,7 @@ func Needed(runs []trace.Run, o Options) []RuleSource {
 // held on to.
 func Observe(t *trace.Trace, by []RuleSource, rules metrics.Rules) ComparedRun {
 	r, _ := ObserveRecords(t, metrics.InMemory(t.Records), by, rules) // reading a list has no errors
+	_ = r.ObserveAnswers(metrics.InMemory(t.Records))
 	return r
 }
 

@@ -49,6 +49,7 @@ func (w Phrases) checks(load compare.Workload, gates []compare.GateResult) []che
 		for r, c := range mainChanges(load, i) {
 			all = append(all, check{nameOfCheck(r.Quantity.Name, v.Name), w.changeSaid(load, r, i), outcomeOf(*c)})
 		}
+		all = append(all, w.answersChecks(load, i)...)
 	}
 	unique(all, func(c *check) *string { return &c.Name })
 	return all

@@ -31,7 +31,7 @@ func (w Phrases) results(load compare.Workload) (lines doc.Lines) {
 		l.Tone = tones[g.Text]
 		lines = append(lines, l)
 	}
-	return lines
+	return append(lines, w.answers(load)...)
 }
 
 // bottomLine is what can be said of a variant in a line.

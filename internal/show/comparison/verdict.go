@@ -304,7 +304,7 @@ func (w Phrases) verdictOn(number int) (all doc.Lines) {
 			add(rest)
 		}
 	}
-	return all
+	return append(all, w.answers(load)...)
 }
 
 // decided reports whether noise is known in a workload, so that something can be decided.
