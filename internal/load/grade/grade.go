@@ -8,7 +8,7 @@
 //	#### 18                                number     marker     18
 //	I cannot tell.                         number     none
 //
-// It knows nothing of runs or requests. Judgements of many answers are made by Change and Wilson.
+// It knows nothing of runs and requests; judge/answers says what many grades show.
 package grade
 
 import (
@@ -38,30 +38,62 @@ const (
 
 var hows = []string{"none", "whole", "marker", "fallback", "unfinished", "empty"}
 
-// String is the name of h as files have it.
+// String is the name of h.
 func (h How) String() string { return hows[h] }
 
-// MarshalText gives the name of h.
-func (h How) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+// A Grade is the judgement of one answer: 0, without one, or how it was found and whether it is right.
+type Grade uint8
 
-// UnmarshalText reads a name.
-func (h *How) UnmarshalText(text []byte) error {
-	i := slices.Index(hows, string(text))
-	if i < 0 {
-		return fmt.Errorf("no such way to find an answer: %.20q", text)
+const right Grade = 1 << 7
+
+// Of is the grade of an answer.
+func Of(is bool, how How) Grade {
+	g := Grade(how) + 1
+	if is && g.Parsed() {
+		g |= right
 	}
-	*h = How(i)
-	return nil
+	return g
 }
 
-// A Grade is the judgement of one answer.
-type Grade struct {
-	Right bool `json:"right"`
-	How   How  `json:"how"`
-}
+// Right reports whether the answer is right.
+func (g Grade) Right() bool { return g&right != 0 }
+
+// How is the way in which the answer was found; None without a grade.
+func (g Grade) How() How { return How(max(g&^right, 1)-1) % How(len(hows)) }
 
 // Parsed reports whether the text had something to compare.
-func (g Grade) Parsed() bool { return g.How == Whole || g.How == Marked || g.How == Fallback }
+func (g Grade) Parsed() bool { return g.How() == Whole || g.How() == Marked || g.How() == Fallback }
+
+// String has both, such as "right, marker"; empty without a grade.
+func (g Grade) String() string {
+	switch {
+	case g == 0:
+		return ""
+	case g.Right():
+		return "right " + g.How().String()
+	}
+	return "wrong " + g.How().String()
+}
+
+// MarshalText is String.
+func (g Grade) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
+
+// UnmarshalText reads the output of MarshalText.
+func (g *Grade) UnmarshalText(text []byte) error {
+	for how := range hows {
+		for _, is := range []bool{false, true} {
+			if of := Of(is, How(how)); of.String() == string(text) {
+				*g = of
+				return nil
+			}
+		}
+	}
+	if len(text) > 0 {
+		return fmt.Errorf("grade %.30q: must be right or wrong, and one of %s", text, strings.Join(hows, ", "))
+	}
+	*g = 0
+	return nil
+}
 
 // A Grader compares answers in one way. It is safe for concurrent use.
 type Grader struct {
@@ -125,10 +157,10 @@ func (g Grader) Check(want string, choices int) error {
 func (g Grader) Grade(text, want string, choices int) Grade {
 	text, how := visible(text[:min(len(text), MaxText)])
 	if how != None {
-		return Grade{How: how}
+		return Of(false, how)
 	}
 	got, how := g.take(text, choices)
-	return Grade{how != None && g.equal(got, want), how}
+	return Of(how != None && g.equal(got, want), how)
 }
 
 // visible is text behind the last thought.
@@ -153,4 +185,22 @@ func whole(text string, _ int) (string, How) { return strings.TrimSpace(text), W
 func contains(got, want string) bool {
 	fold := func(s string) string { return strings.Join(strings.Fields(s), " ") }
 	return strings.Contains(fold(got), fold(want))
+}
+
+// A Question is what is known of the answer to a request.
+type Question struct {
+	ID      string // in its file, if it has one
+	Answer  string
+	Choices int // letters it offers, 0: not known
+	Grader  Grader
+}
+
+// Grade judges an answer. One that was cut at its length may have what the question asks for, but its last number or
+// letter is none.
+func (q *Question) Grade(text string, cut bool) Grade {
+	g := q.Grader.Grade(text, q.Answer, q.Choices)
+	if cut && g.How() == Fallback {
+		return Of(false, Fallback)
+	}
+	return g
 }

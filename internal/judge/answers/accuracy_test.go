@@ -1,17 +1,13 @@
-package grade
+package answers
 
 import (
-	"flag"
 	"math"
 	"math/rand/v2"
 	"testing"
 )
 
-// long counts as many experiments as docs/answers.md has; without it there are enough to notice a rate that doubled.
-var long = flag.Bool("long", false, "count false alarms and power over as many experiments as the docs state")
-
-// A world makes experiments on questions that are answered right with probability 0.9.
-type world struct {
+// A quiz makes experiments on questions that are answered right with probability 0.9.
+type quiz struct {
 	questions, blocks int
 	flips             float64 // share of the answers that the change turns round, evenly
 	noise             float64 // share of the answers that a start turns round
@@ -21,7 +17,7 @@ type world struct {
 }
 
 // legs are those of one experiment, A B B A in each block.
-func (w world) legs(rng *rand.Rand) (out []Leg) {
+func (w quiz) legs(rng *rand.Rand) (out []Scores) {
 	base, changed := w.truth(rng)
 	for b := range w.blocks {
 		if w.fresh && b > 0 {
@@ -49,14 +45,14 @@ func (w world) legs(rng *rand.Rand) (out []Leg) {
 				}
 				scores = append(scores, map[bool]float64{true: 1}[right])
 			}
-			out = append(out, Leg{After: after, Block: b, Scores: scores})
+			out = append(out, Scores{After: after, Block: b, Of: scores})
 		}
 	}
 	return out
 }
 
 // truth has the answers of the server without noise, before and after the change.
-func (w world) truth(rng *rand.Rand) (before, after []bool) {
+func (w quiz) truth(rng *rand.Rand) (before, after []bool) {
 	for range w.questions {
 		right := rng.Float64() < 0.9
 		before = append(before, right)
@@ -73,19 +69,19 @@ func (w world) truth(rng *rand.Rand) (before, after []bool) {
 }
 
 // share is that of n experiments in which f holds.
-func (w world) share(n int, seed uint64, f func(Change) bool) float64 {
+func (w quiz) share(n int, seed uint64, f func(Accuracy) bool) float64 {
 	rng, count := rand.New(rand.NewPCG(seed, 43)), 0
 	for range n {
-		if c, ok := Compare(w.legs(rng)); ok && f(c) {
+		if c, ok := JudgeAccuracy(w.legs(rng)); ok && f(c) {
 			count++
 		}
 	}
 	return float64(count) / float64(n)
 }
 
-func alarmed(c Change) bool  { return !c.Interval().Holds(0) }
-func worse(c Change) bool    { return c.Interval().High < 0 }
-func notWorse(c Change) bool { return c.Interval().Low > -0.01 }
+func alarm(c Accuracy) bool  { return !c.Interval().Holds(0) }
+func shownWorse(c Accuracy) bool    { return c.Interval().High < 0 }
+func notWorse(c Accuracy) bool { return c.Interval().Low > -0.01 }
 
 func TestRatesOfAccuracy(t *testing.T) {
 	n := 100
@@ -94,21 +90,21 @@ func TestRatesOfAccuracy(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name   string
-		world  world
-		event  func(Change) bool
+		world  quiz
+		event  func(Accuracy) bool
 		lo, hi float64
 	}{
-		{"false alarm, same 200, deterministic, 2 % flip", world{questions: 200, blocks: 3, flips: 0.02}, alarmed, 0, 0.07},
-		{"false alarm, same 200, noise, 5 % flip", world{questions: 200, blocks: 3, flips: 0.05, noise: 0.05}, alarmed, 0, 0.09},
-		{"false alarm, same 200, starts 0.9 pt", world{questions: 200, blocks: 3, flips: 0.02, starts: 0.009}, alarmed, 0, 0.07},
-		{"false alarm, same 1319, deterministic, 2 % flip", world{questions: 1319, blocks: 3, flips: 0.02}, alarmed, 0, 0.07},
-		{"false alarm, same 1319, starts 0.9 pt", world{questions: 1319, blocks: 3, flips: 0.02, starts: 0.009}, alarmed, 0, 0.07},
-		{"false alarm, same 1319, starts 0.9 pt, no flips", world{questions: 1319, blocks: 3, starts: 0.009}, alarmed, 0, 0.07},
-		{"false alarm, fresh 200, starts 0.9 pt", world{questions: 200, blocks: 3, flips: 0.05, starts: 0.009, fresh: true}, alarmed, 0, 0.07},
-		{"found worse, 1319, -2 pt", world{questions: 1319, blocks: 3, flips: 0.02, loss: 0.02, starts: 0.0035}, worse, 0.85, 1},
-		{"shown not worse, 1319, none", world{questions: 1319, blocks: 3, flips: 0.02, starts: 0.0035}, notWorse, 0.6, 0.95},
-		{"shown not worse wrongly, 1319, -1 pt", world{questions: 1319, blocks: 3, flips: 0.02, loss: 0.01, starts: 0.0035}, notWorse, 0, 0.07},
-		{"shown not worse wrongly, 100 questions of which 1 % break", world{questions: 100, blocks: 3, loss: 0.01}, notWorse, 0, 0.01},
+		{"false alarm, same 200, deterministic, 2 % flip", quiz{questions: 200, blocks: 3, flips: 0.02}, alarm, 0, 0.07},
+		{"false alarm, same 200, noise, 5 % flip", quiz{questions: 200, blocks: 3, flips: 0.05, noise: 0.05}, alarm, 0, 0.09},
+		{"false alarm, same 200, starts 0.9 pt", quiz{questions: 200, blocks: 3, flips: 0.02, starts: 0.009}, alarm, 0, 0.07},
+		{"false alarm, same 1319, deterministic, 2 % flip", quiz{questions: 1319, blocks: 3, flips: 0.02}, alarm, 0, 0.07},
+		{"false alarm, same 1319, starts 0.9 pt", quiz{questions: 1319, blocks: 3, flips: 0.02, starts: 0.009}, alarm, 0, 0.07},
+		{"false alarm, same 1319, starts 0.9 pt, no flips", quiz{questions: 1319, blocks: 3, starts: 0.009}, alarm, 0, 0.07},
+		{"false alarm, fresh 200, starts 0.9 pt", quiz{questions: 200, blocks: 3, flips: 0.05, starts: 0.009, fresh: true}, alarm, 0, 0.07},
+		{"found worse, 1319, -2 pt", quiz{questions: 1319, blocks: 3, flips: 0.02, loss: 0.02, starts: 0.0035}, shownWorse, 0.85, 1},
+		{"shown not worse, 1319, none", quiz{questions: 1319, blocks: 3, flips: 0.02, starts: 0.0035}, notWorse, 0.6, 0.95},
+		{"shown not worse wrongly, 1319, -1 pt", quiz{questions: 1319, blocks: 3, flips: 0.02, loss: 0.01, starts: 0.0035}, notWorse, 0, 0.07},
+		{"shown not worse wrongly, 100 questions of which 1 % break", quiz{questions: 100, blocks: 3, loss: 0.01}, notWorse, 0, 0.01},
 	} {
 		got := c.world.share(n, 5, c.event)
 		t.Logf("%-62s %5.1f %%", c.name, 100*got)
@@ -118,24 +114,24 @@ func TestRatesOfAccuracy(t *testing.T) {
 	}
 }
 
-func TestCompareByHand(t *testing.T) {
-	legs := []Leg{
-		{Scores: []float64{1, 1, 0, 1}},
-		{After: true, Scores: []float64{1, 0, 0, 1}},
-		{After: true, Scores: []float64{1, 0, 1, 1}},
-		{Scores: []float64{1, 1, 0, 1}},
+func TestAccuracyByHand(t *testing.T) {
+	legs := []Scores{
+		{Of: []float64{1, 1, 0, 1}},
+		{After: true, Of: []float64{1, 0, 0, 1}},
+		{After: true, Of: []float64{1, 0, 1, 1}},
+		{Of: []float64{1, 1, 0, 1}},
 	}
-	c, ok := Compare(legs)
+	c, ok := JudgeAccuracy(legs)
 	// d = 0, -1, ½, 0: mean -1/8, variance 0.395833; legs after 0.5 and 0.75: s² = 1/32 over 2 legs.
 	v := 0.3958333333333333/4 + 0.03125/2
 	if !ok || c.Value != -0.125 || math.Abs(c.Error-math.Sqrt(v)) > 1e-12 || c.ToWrong != 1 || c.ToRight != 1 || c.Questions != 4 || c.Few {
 		t.Errorf("%+v, %t", c, ok)
 	}
-	if _, ok := Compare(legs[:2]); ok {
+	if _, ok := JudgeAccuracy(legs[:2]); ok {
 		t.Error("one start each is judged")
 	}
-	same := []Leg{{Scores: []float64{1, 1}}, {Scores: []float64{1, 1}}, {After: true, Scores: []float64{1, 1}}, {After: true, Scores: []float64{1, 1}}}
-	if c, _ := Compare(same); c.Interval().Low > -1 {
+	same := []Scores{{Of: []float64{1, 1}}, {Of: []float64{1, 1}}, {After: true, Of: []float64{1, 1}}, {After: true, Of: []float64{1, 1}}}
+	if c, _ := JudgeAccuracy(same); c.Interval().Low > -1 {
 		t.Errorf("two questions without a change show %+v", c.Interval())
 	}
 }

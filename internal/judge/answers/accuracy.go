@@ -1,4 +1,4 @@
-package grade
+package answers
 
 import (
 	"math"
@@ -8,17 +8,17 @@ import (
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 )
 
-// A Leg has the answers to the questions of one server start, or of one run.
-type Leg struct {
+// Scores are the grades of one server start, or of one run.
+type Scores struct {
 	After bool // of the change, else before it
 	Block int
-	// Scores has for each question the share of its answers that are right, 0 or 1 unless
+	// Of has for each question the share of its answers that are right, 0 or 1 unless
 	// it was asked several times; NaN where it was not asked or its request failed.
-	Scores []float64
+	Of []float64
 }
 
-// A Change is the difference of accuracy between two variants, as shares of 1.
-type Change struct {
+// An Accuracy is the difference of accuracy between two variants, as shares of 1.
+type Accuracy struct {
 	Before, After float64 // mean accuracy
 	stats.Estimate
 	Questions int // that both variants were asked
@@ -32,7 +32,7 @@ type Change struct {
 // difference that no question showed can still be few/Questions.
 const few = 3.689
 
-// Compare is the difference of accuracy, with both sources of its noise: other questions would
+// JudgeAccuracy is the difference of accuracy, with both sources of its noise: other questions would
 // have changed otherwise, and other starts of the same server answer otherwise.
 //
 //	V_questions = var(d) / Q                  d: mean score after less that before, of each of Q questions
@@ -42,7 +42,7 @@ const few = 3.689
 // Degrees of freedom by Satterthwaite (1946). Without two legs of a variant in any block ok is
 // false: how much a start does is not known. A test over blocks, as for speed, has up to 93 %
 // false alarms here, since an engine without noise repeats its chance flips in each.
-func Compare(legs []Leg) (c Change, ok bool) {
+func JudgeAccuracy(legs []Scores) (c Accuracy, ok bool) {
 	d := differences(legs, &c)
 	starts, freedom := ofStarts(legs)
 	if len(d) < 2 || freedom == 0 {
@@ -63,7 +63,7 @@ func Compare(legs []Leg) (c Change, ok bool) {
 const level = 0.95
 
 // Interval is that of the difference at 95 %.
-func (c Change) Interval() stats.Interval {
+func (c Accuracy) Interval() stats.Interval {
 	in := c.Estimate.Interval(level)
 	if c.Few {
 		reach := few / float64(c.Questions)
@@ -73,17 +73,17 @@ func (c Change) Interval() stats.Interval {
 }
 
 // differences are those of the questions that both variants were asked; c gets their counts.
-func differences(legs []Leg, c *Change) (d []float64) {
+func differences(legs []Scores, c *Accuracy) (d []float64) {
 	most := 0
 	for _, l := range legs {
-		most = max(most, len(l.Scores))
+		most = max(most, len(l.Of))
 	}
 	for q := range most {
 		var sum, n [2]float64
 		for _, l := range legs {
-			if q < len(l.Scores) && !math.IsNaN(l.Scores[q]) {
+			if q < len(l.Of) && !math.IsNaN(l.Of[q]) {
 				side := sideOf(l)
-				sum[side] += l.Scores[q]
+				sum[side] += l.Of[q]
 				n[side]++
 			}
 		}
@@ -107,7 +107,7 @@ func differences(legs []Leg, c *Change) (d []float64) {
 	return d
 }
 
-func sideOf(l Leg) int {
+func sideOf(l Scores) int {
 	if l.After {
 		return 1
 	}
@@ -116,13 +116,15 @@ func sideOf(l Leg) int {
 
 // ofStarts is the variance that starts give to the difference of two means over legs, with its
 // degrees of freedom; both 0 where no variant has two legs in a block.
-func ofStarts(legs []Leg) (variance, freedom float64) {
+func ofStarts(legs []Scores) (variance, freedom float64) {
 	type cell struct{ side, block int }
 	cells, count := map[cell][]float64{}, [2]float64{}
 	for _, l := range legs {
-		at := cell{sideOf(l), l.Block}
-		cells[at] = append(cells[at], l.accuracy())
-		count[at.side]++
+		if accuracy := l.accuracy(); !math.IsNaN(accuracy) {
+			at := cell{sideOf(l), l.Block}
+			cells[at] = append(cells[at], accuracy)
+			count[at.side]++
+		}
 	}
 	var squares, df [2]float64
 	for at, accuracies := range cells {
@@ -142,15 +144,15 @@ func ofStarts(legs []Leg) (variance, freedom float64) {
 }
 
 // accuracy is the mean score of a leg.
-func (l Leg) accuracy() float64 {
+func (l Scores) accuracy() float64 {
 	var sum, n float64
-	for _, s := range l.Scores {
+	for _, s := range l.Of {
 		if !math.IsNaN(s) {
 			sum += s
 			n++
 		}
 	}
-	return sum / n
+	return sum / n // NaN without a grade
 }
 
 // Wilson is the interval of Wilson (1927) at 95 % for right answers of n.

@@ -37,8 +37,8 @@ func TestPeersAgree(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := g.Grade(c.Text, c.Answer, choices)
-			if got.Right != want && !differs(grader, c) {
-				t.Errorf("%s of %q for %q: %+v, the other tool says %t", grader, c.Text, c.Answer, got, want)
+			if got.Right() != want && !differs(grader, c) {
+				t.Errorf("%s of %q for %q: %v, the other tool says %t", grader, c.Text, c.Answer, got, want)
 			}
 		}
 		if c.Strict != nil {
@@ -124,8 +124,8 @@ func TestGrade(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := g.Grade(c.text, c.want, c.choices), (Grade{c.right, c.how}); got != want {
-			t.Errorf("%s of %q for %q: %+v, want %+v", c.grader, c.text, c.want, got, want)
+		if got, want := g.Grade(c.text, c.want, c.choices), Of(c.right, c.how); got != want {
+			t.Errorf("%s of %q for %q: %v, want %+v", c.grader, c.text, c.want, got, want)
 		}
 	}
 }
@@ -173,7 +173,7 @@ func FuzzGrade(f *testing.F) {
 				t.Fatal(err)
 			}
 			_ = g.Check(want, 0)
-			if got := g.Grade(text, want, 0); got.Right && !got.Parsed() {
+			if got := g.Grade(text, want, 0); got.Right() && !got.Parsed() {
 				t.Errorf("%s of %q: right without an answer", name, text)
 			}
 		}
