@@ -464,9 +464,10 @@ func (p *Prepared) newClient(ctx context.Context) (err error) {
 	return nil
 }
 
-// markAnswers finds the key under which answers are marked, of a protocol that has some.
+// markAnswers finds the key under which answers are marked, of a protocol that has some. Simulated ones say nothing
+// unless the profile has them vary.
 func (p *Prepared) markAnswers(of endpoint.Protocol) error {
-	if p.MarkKey == nil || of.Silent() {
+	if p.MarkKey == nil || of.Silent() || p.spec.Target.Simulated && p.server.Answers == nil {
 		return nil
 	}
 	key, err := p.MarkKey()

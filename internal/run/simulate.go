@@ -228,7 +228,13 @@ func (f *forecast) ask(out []forecasted, i int, req *workload.Request) ([]foreca
 	if err != nil {
 		return out, fmt.Errorf("request %d: %w", i, err)
 	}
+	var marks trace.Marks
+	var defects trace.Defects
+	if f.marker != nil {
+		marks, defects = taken.Mark(f.marker, f.client.Open(req))
+	}
 	out = append(out, forecasted{sim.Request{
+		Marks: marks, Defects: defects,
 		ID: req.ID, PromptTokens: req.PromptTokens, VisionTokens: req.VisionTokens, WantTokens: req.OutputTokens, Job: taken.Job, Finish: taken.Finish,
 		Status: taken.Status, Refused: endpoint.FirstKilobyte(string(taken.Refused)),
 		Tenant: req.Tenant, Session: req.Session, Number: req.Number, After: req.After, Think: req.Think,

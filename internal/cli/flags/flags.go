@@ -236,7 +236,7 @@ type Engine struct {
 	OutputLen      string   `path:"target.engine.output_len" often:"" placeholder:"TOKENS" help:"Length of answers that the model ends itself. Default: the profile's, else lognormal(256,0.5)."`
 	MaxModelLen    string   `path:"target.engine.max_model_len" often:"" placeholder:"TOKENS" help:"Maximum tokens of prompt and output together. Default: the profile's, else 131072."`
 	Fault          []string `path:"target.engine.fault" often:"" sep:"none" placeholder:"NAME=SHARE[@TOKENS]" help:"Fault for a share of the requests, e.g. reset=0.05@3; may be repeated. See pitot serve --help."`
-	Seed           uint64   `path:"target.engine.seed" often:"" placeholder:"N" help:"Seed of its delays, faults and answers. Default: 0."`
+	Seed           uint64   `path:"target.engine.seed" often:"" placeholder:"N" help:"Seed of its delays, its faults and the lengths of its answers. Default: 0."`
 
 	Slower       string `path:"target.engine.slower" placeholder:"P" help:"Make all steps of the profile longer by this share, such as 3%; -3% makes them shorter."`
 	StartSpread  string `path:"target.engine.start_spread" placeholder:"P" help:"Draw a factor on all steps at each start, by the seed: normal, with this relative standard deviation, such as 1%."`

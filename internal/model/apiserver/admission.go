@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/wire/phrase"
 )
 
@@ -67,6 +68,19 @@ func (t Admitted) Text() string {
 		return ""
 	}
 	return string(t.answer.appendText(nil, t.Job.OutputTokens))
+}
+
+// Mark are the marks and the defects of the answer; open says that its length was left to the model.
+func (t Admitted) Mark(m *trace.Marker, open bool) (trace.Marks, trace.Defects) {
+	if t.Status != 0 {
+		return "", 0
+	}
+	var a trace.Answer
+	a.Begin(m)
+	for range t.Job.OutputTokens {
+		a.AddString(trace.VisiblePart, t.answer.Next())
+	}
+	return a.End(t.Finish == "length", open)
 }
 
 // Body takes the body of a request over a protocol, by its name.

@@ -9,8 +9,8 @@ import (
 
 // An answer is the text of one response: words like "bag" and "tolemi", made
 // of tokens that encode back to themselves, so that a client that counts the
-// tokens of the text finds as many as were sent. It is drawn from the server's
-// seed and the prompt alone, so the same prompt gets the same answer.
+// tokens of the text finds as many as were sent. It is drawn from the
+// prompt alone, so the same prompt gets the same answer from every start, unless it varies.
 type answer struct {
 	v       *vocabulary
 	dice    rand.PCG
@@ -19,11 +19,12 @@ type answer struct {
 	written int    // bytes so far
 	visible int    // bytes after which nothing more is shown; negative for no limit
 	last    string // token
+	variation
 }
 
-func newAnswer(v *vocabulary, seed uint64, prompt []int32) (answer, rand.PCG) {
-	h := hashIDs(prompt)
-	return answer{v: v, dice: arrival.Dice(seed, "answer", h), visible: -1}, arrival.Dice(seed, "length", h)
+// newAnswer is that to a prompt, by its hash.
+func newAnswer(v *vocabulary, prompt uint64) answer {
+	return answer{v: v, dice: arrival.Dice(0, "answer", prompt), visible: -1}
 }
 
 // hashIDs is FNV-1a over the ids' four bytes.
@@ -40,7 +41,13 @@ func hashIDs(ids []int32) uint64 {
 // token is the next token's text. The first has no leading space; half of the
 // words go on after their first token.
 func (a *answer) token() string {
+	if a.turns() {
+		a.dice = arrival.Dice(0, "answer", a.path)
+	}
 	u := a.dice.Uint64()
+	if a.loops {
+		u, a.inWord = 0, false
+	}
 	if a.inWord && u&1 == 1 {
 		a.inWord = false
 		return a.v.tails[(u>>1)%uint64(len(a.v.tails))]

@@ -24,7 +24,7 @@ func TestEventsAllocateNothing(t *testing.T) {
 }
 
 func testWriter(p *phrase.Protocol, continuous bool) *phrase.Writer {
-	text, _ := newAnswer(newVocabulary(), 1, []int32{1})
+	text := newAnswer(newVocabulary(), 1)
 	return p.Stream(phrase.Answer{ID: "0123456789", Model: "a-model-of-some-name", Source: &text, Continuous: continuous})
 }
 
@@ -41,7 +41,7 @@ func TestABatchFitsTheTruth(t *testing.T) {
 			s: s, w: w, rc: http.NewResponseController(w), rec: &record{}, traits: traits{FaultBatch},
 			req: &request{Request: &phrase.Request{Protocol: phrase.Completions}},
 		}
-		x.text, _ = newAnswer(s.vocab, 0, nil)
+		x.text = newAnswer(s.vocab, 0)
 		x.answer = phrase.Answer{Tokens: tokens, Finish: "length", Usage: true, Source: &x.text}
 		st := x.streaming()
 		for st.out.Sent < tokens {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/model/engine"
+	"github.com/pitot-bench/pitot/internal/model/profile"
 )
 
 // MaxContext is the largest Config.MaxModelLen: as many tokens as a write's
@@ -23,10 +24,12 @@ type Config struct {
 	// MaxModelLen limits prompt and output tokens together. If 0: Engine's limit, or, if it has
 	// none, 131072 or as many as Engine holds.
 	MaxModelLen int
-	Seed        uint64         // of every draw and of the text of the answers
+	Seed        uint64         // of every draw of this start
 	Latency     engine.Latency // when tokens come
 	Engine      *engine.Config // what decides it in place of Latency, if not nil; its Seed is not looked at
 	OutputLen   arrival.Count  // natural length of an answer; lognormal(256,0.5) if not set
+	// Answers are how answers depend on the start; nil: their text is drawn from the prompt alone.
+	Answers *profile.Answers
 	APIKey      string         // required as bearer token but for health, if not empty
 
 	Role Role // in a deployment that separates prefill and decode; empty: both

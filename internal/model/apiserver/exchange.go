@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -219,10 +220,15 @@ func (c *Config) fit(req *request) (phrase.Answer, *phrase.Error) {
 
 // compose draws the answer: its text, and where and why it ends.
 func (c *Config) compose(v *vocabulary, req *request, a *phrase.Answer) answer {
-	text, length := newAnswer(v, c.Seed, req.prompt)
+	prompt, start := hashIDs(req.prompt), c.Seed
+	text, longer := newAnswer(v, prompt), 0.0
+	if c.Answers != nil {
+		start, longer = 0, float64(c.Answers.Longer)
+	}
+	length := arrival.Dice(start, "length", prompt)
 	a.Tokens, a.Finish = a.MaxTokens, "length"
 	if !req.IgnoreEOS {
-		natural := max(c.OutputLen.Draw(rand.New(&length)), req.MinTokens)
+		natural := max(int(math.Round(float64(c.OutputLen.Draw(rand.New(&length)))*(1+longer))), req.MinTokens, 1)
 		if natural < a.Tokens {
 			a.Tokens, a.Finish = natural, "stop"
 		}
@@ -232,6 +238,9 @@ func (c *Config) compose(v *vocabulary, req *request, a *phrase.Answer) answer {
 			a.Tokens, a.Finish, a.Stop = end.tokens, "stop", end.reason
 			text.visible = end.visible
 		}
+	}
+	if c.Answers != nil {
+		text.vary(*c.Answers, c.Seed, prompt, a)
 	}
 	return text
 }

@@ -98,7 +98,7 @@ func (s Settings) standFor(cfg *Config, p *profile.Profile) {
 	}
 	cfg.Model, cfg.Adapters = cmp.Or(p.Model.Name, cfg.Model), p.Model.Adapters
 	cfg.Version += ", profile " + p.Name
-	cfg.Engine = &p.Engine
+	cfg.Engine, cfg.Answers = &p.Engine, p.Answers
 }
 
 // Standing is the server that stands for a profile.

@@ -37,6 +37,7 @@ type Profile struct {
 	Error    string        `yaml:"error"`
 	Model    Model         `yaml:"model"`
 	Engine   engine.Config `yaml:",inline"`
+	Answers  *Answers      `yaml:"answers"` // nil: they depend on the prompt alone
 	Evidence []Evidence    `yaml:"evidence"`
 	// Calibration is of a profile that was found from the records of runs; nil: it was not.
 	Calibration *Calibration `yaml:"calibration"`
@@ -96,6 +97,7 @@ func (p *Profile) Validate() plan.Problems {
 	v.If(p.Engine.LoRA != nil && len(p.Model.Adapters) == 0, "lora", nil, "no adapter can be requested: list them in model.adapters")
 	v.Problems = append(v.Problems, p.Engine.Validate()...)
 	v.calibration(p.Calibration)
+	v.answers(p.Answers)
 	names := map[string]bool{}
 	for i, e := range p.Evidence {
 		field := plan.Item("evidence", i)

@@ -43,6 +43,8 @@ type Request struct {
 	WantTokens   int    // requested output tokens, 0 = no limit
 	Job          engine.Job
 	Finish       string // the finish reason of its answer
+	Marks        trace.Marks
+	Defects      trace.Defects
 
 	Tenant  string // these three are copied to the record
 	Session string
@@ -398,6 +400,7 @@ func (r *run) finish(e *engine.Emission, req *Request) {
 	r.out.Done++
 	r.out.Queued += e.Start - time.Duration(rec.Sent)
 	rec.OutputTokens, rec.CountedFrom, rec.FinishReason = tokens, trace.FromUsage, req.Finish
+	rec.Marks, rec.Defects = req.Marks, req.Defects
 	rec.Usage = trace.Usage{Prompt: req.Job.PromptTokens, Completion: tokens, Cached: rec.Usage.Cached, CachedReported: r.plan.Cached, At: trace.Never}
 	if r.plan.Accept {
 		rec.Accept = float64(tokens) / float64(len(rec.Chunks))

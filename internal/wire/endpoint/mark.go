@@ -87,15 +87,20 @@ var limitReasons = []string{"length", "max_tokens", "max_output_tokens"}
 // limitNames are the fields of a request that limit the length of its answer.
 var limitNames = []string{"max_tokens", "max_completion_tokens", "max_new_tokens", "max_output_tokens"}
 
-// settleMarks gives the record the marks and the defects of its answer. Several answers at a time have none, and nothing
-// is known of one that failed or has no text by its form.
-func (c *Client) settleMarks(r *reader, req *workload.Request) {
-	rec := r.rec
+// Open reports whether a request leaves the length of its answer to the model.
+func (c *Client) Open(req *workload.Request) bool {
 	open := req.OutputTokens == 0
 	for _, fields := range []map[string]json.RawMessage{c.opts.Extra, c.opts.Sampling, req.Extra} {
 		open = open && !slices.ContainsFunc(limitNames, func(name string) bool { return fields[name] != nil })
 	}
-	marks, defects := r.answer.End(slices.Contains(limitReasons, rec.FinishReason), open)
+	return open
+}
+
+// settleMarks gives the record the marks and the defects of its answer. Several answers at a time have none, and nothing
+// is known of one that failed or has no text by its form.
+func (c *Client) settleMarks(r *reader, req *workload.Request) {
+	rec := r.rec
+	marks, defects := r.answer.End(slices.Contains(limitReasons, rec.FinishReason), c.Open(req))
 	if rec.OK() && rec.Quirks.Choices < 2 && r.spoke {
 		rec.Marks, rec.Defects = marks, defects
 	}
