@@ -79,9 +79,9 @@ func (w quiz) share(n int, seed uint64, f func(Accuracy) bool) float64 {
 	return float64(count) / float64(n)
 }
 
-func alarm(c Accuracy) bool  { return !c.Interval().Holds(0) }
-func shownWorse(c Accuracy) bool    { return c.Interval().High < 0 }
-func notWorse(c Accuracy) bool { return c.Interval().Low > -0.01 }
+func alarm(c Accuracy) bool      { return !c.Interval().Holds(0) }
+func shownWorse(c Accuracy) bool { return c.Interval().High < 0 }
+func notWorse(c Accuracy) bool   { return c.Interval().Low > -0.01 }
 
 func TestRatesOfAccuracy(t *testing.T) {
 	n := 100

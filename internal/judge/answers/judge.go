@@ -28,16 +28,16 @@ const (
 
 // Reasons for CannotTell.
 const (
-	TooFewBlocks  plan.Code = "answers.blocks"   // of four legs with the same requests
-	Unmarked      plan.Code = "answers.unmarked" // answers without marks
-	OtherKeys     plan.Code = "answers.keys"     // marks under several keys
-	OtherPrompts  plan.Code = "answers.prompts" // the servers counted other prompt tokens
-	LeftOut       plan.Code = "answers.left-out"
-	Random        plan.Code = "answers.random"
-	TooFewDiffer  plan.Code = "answers.few"  // to compare how often
-	Undecided     plan.Code = "answers.open" // neither changed nor shown to be the same
-	OneEach       plan.Code = "answers.one-each"
-	NoRestarts    plan.Code = "answers.no-restarts"
+	TooFewBlocks plan.Code = "answers.blocks"   // of four legs with the same requests
+	Unmarked     plan.Code = "answers.unmarked" // answers without marks
+	OtherKeys    plan.Code = "answers.keys"     // marks under several keys
+	OtherPrompts plan.Code = "answers.prompts"  // the servers counted other prompt tokens
+	LeftOut      plan.Code = "answers.left-out"
+	Random       plan.Code = "answers.random"
+	TooFewDiffer plan.Code = "answers.few"  // to compare how often
+	Undecided    plan.Code = "answers.open" // neither changed nor shown to be the same
+	OneEach      plan.Code = "answers.one-each"
+	NoRestarts   plan.Code = "answers.no-restarts"
 )
 
 // A Part is one of the ways in which answers may change.

@@ -107,10 +107,15 @@ func TestFalseAlarms(t *testing.T) {
 
 // changes are what is to be found.
 var changes = []world{
-	{name: "hazard x 1.25", change: shift(1.25)}, {name: "hazard x 1.5", change: shift(1.5)}, {name: "hazard x 2", change: shift(2)},
-	{name: "hazard x 3", change: shift(3)}, {name: "twice as noisy", noisier: 2},
-	{name: "1 % broken", broken: [2]float64{0, 0.01}, everywhere: true}, {name: "1 to 2 % broken", broken: [2]float64{0.01, 0.02}, everywhere: true},
-	{name: "hazard x 2, lengths open", change: shift(2), open: true}, {name: "5 % longer", longer: 0.05, open: true},
+	{name: "hazard x 1.25", change: shift(1.25)},
+	{name: "hazard x 1.5", change: shift(1.5)},
+	{name: "hazard x 2", change: shift(2)},
+	{name: "hazard x 3", change: shift(3)},
+	{name: "twice as noisy", noisier: 2},
+	{name: "1 % broken", broken: [2]float64{0, 0.01}, everywhere: true},
+	{name: "1 to 2 % broken", broken: [2]float64{0.01, 0.02}, everywhere: true},
+	{name: "hazard x 2, lengths open", change: shift(2), open: true},
+	{name: "5 % longer", longer: 0.05, open: true},
 }
 
 func TestPower(t *testing.T) {

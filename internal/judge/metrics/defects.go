@@ -26,8 +26,11 @@ type Defects struct {
 // kinds are the counts in the order of trace.Defects, each with its figure.
 func (d *Defects) kinds() []defectCount {
 	return []defectCount{
-		{figure.AnswersEmpty, &d.Empty}, {figure.AnswersLoop, &d.Loop}, {figure.AnswersGarbage, &d.Garbage},
-		{figure.AnswersLeaked, &d.Leaked}, {figure.AnswersCut, &d.Cut},
+		{figure.AnswersEmpty, &d.Empty},
+		{figure.AnswersLoop, &d.Loop},
+		{figure.AnswersGarbage, &d.Garbage},
+		{figure.AnswersLeaked, &d.Leaked},
+		{figure.AnswersCut, &d.Cut},
 	}
 }
 

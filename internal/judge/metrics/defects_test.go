@@ -36,8 +36,10 @@ func TestDefects(t *testing.T) {
 	}
 	for name, change := range map[string]func(*trace.Load){
 		"ignore_eos": func(p *trace.Load) { p.Spec = &plan.Spec{Request: plan.Request{IgnoreEOS: true}} },
-		"random":     func(p *trace.Load) { p.Spec = &plan.Spec{Load: []plan.Stream{{Mix: []plan.Part{{Dataset: plan.Typed{Kind: "random"}}}}}} },
-		"imported":   func(p *trace.Load) { p.Spec = nil },
+		"random": func(p *trace.Load) {
+			p.Spec = &plan.Spec{Load: []plan.Stream{{Mix: []plan.Part{{Dataset: plan.Typed{Kind: "random"}}}}}}
+		},
+		"imported": func(p *trace.Load) { p.Spec = nil },
 	} {
 		other := *tr
 		change(&other.Run.Plan)

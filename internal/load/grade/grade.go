@@ -12,6 +12,7 @@
 package grade
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,10 +42,14 @@ var hows = []string{"none", "whole", "marker", "fallback", "unfinished", "empty"
 // String is the name of h.
 func (h How) String() string { return hows[h] }
 
-// A Grade is the judgement of one answer: 0, without one, or how it was found and whether it is right.
+// A Grade is the judgement of one answer: 0, without one, or how it was found, whether it is
+// right, and whether the text was cut at its length.
 type Grade uint8
 
-const right Grade = 1 << 7
+const (
+	right Grade = 1 << 7
+	cut   Grade = 1 << 6
+)
 
 // Of is the grade of an answer.
 func Of(is bool, how How) Grade {
@@ -58,21 +63,29 @@ func Of(is bool, how How) Grade {
 // Right reports whether the answer is right.
 func (g Grade) Right() bool { return g&right != 0 }
 
+// Cut reports whether the text was cut at its length.
+func (g Grade) Cut() bool { return g&cut != 0 }
+
 // How is the way in which the answer was found; None without a grade.
-func (g Grade) How() How { return How(max(g&^right, 1)-1) % How(len(hows)) }
+func (g Grade) How() How { return How(max(g&^(right|cut), 1)-1) % How(len(hows)) }
 
 // Parsed reports whether the text had something to compare.
 func (g Grade) Parsed() bool { return g.How() == Whole || g.How() == Marked || g.How() == Fallback }
 
-// String has both, such as "right, marker"; empty without a grade.
+// String has all, such as "right marker" or "wrong none cut"; empty without a grade.
 func (g Grade) String() string {
-	switch {
-	case g == 0:
+	if g == 0 {
 		return ""
-	case g.Right():
-		return "right " + g.How().String()
 	}
-	return "wrong " + g.How().String()
+	s := "wrong "
+	if g.Right() {
+		s = "right "
+	}
+	s += g.How().String()
+	if g.Cut() {
+		s += " cut"
+	}
+	return s
 }
 
 // MarshalText is String.
@@ -80,10 +93,13 @@ func (g Grade) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 
 // UnmarshalText reads the output of MarshalText.
 func (g *Grade) UnmarshalText(text []byte) error {
+	plain, ended := bytes.CutSuffix(text, []byte(" cut"))
 	for how := range hows {
 		for _, is := range []bool{false, true} {
-			if of := Of(is, How(how)); of.String() == string(text) {
-				*g = of
+			if of := Of(is, How(how)); of.String() == string(plain) {
+				if *g = of; ended {
+					*g |= cut
+				}
 				return nil
 			}
 		}
@@ -197,10 +213,13 @@ type Question struct {
 
 // Grade judges an answer. One that was cut at its length may have what the question asks for, but its last number or
 // letter is none.
-func (q *Question) Grade(text string, cut bool) Grade {
+func (q *Question) Grade(text string, ended bool) Grade {
 	g := q.Grader.Grade(text, q.Answer, q.Choices)
-	if cut && g.How() == Fallback {
-		return Of(false, Fallback)
+	if ended {
+		g |= cut
+		if g.How() == Fallback {
+			g &^= right
+		}
 	}
 	return g
 }

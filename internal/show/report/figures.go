@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/judge/answers"
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -47,6 +48,11 @@ func (r *report) rates(s metrics.Summary) doc.Grid {
 	}
 	if d := s.Defects; d != nil {
 		row(r.Word("report.answers"), r.Word("report.inspected", "defective", d.Defective, "answers", d.Inspected, "kinds", d.Kinds()))
+	}
+	if g := s.Graded; g != nil {
+		in := answers.Wilson(g.Right, g.Answers)
+		row(r.Word("figure.accuracy"), r.Word("report.graded", "share", g.Share(g.Right), "low", in.Low, "high", in.High,
+			"answers", g.Answers, "cut", g.Cut, "unparsed", g.Unparsed, "fallback", g.Fallback))
 	}
 	if g := s.Goodput; g != nil {
 		unsettled := r.wordIf(!g.Unsettled.IsZero(), "report.unsettled", "grows", metrics.QueueGrows(g.Unsettled))

@@ -24,6 +24,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"unicode/utf8"
@@ -142,6 +143,9 @@ func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, r
 	c.describe(req, rec)
 	r.finish(timing.Done, err)
 	c.settle(r, req)
+	if req.Question != nil && rec.OK() {
+		rec.Grade = req.Question.Grade(rec.Text, slices.Contains(limitReasons, rec.FinishReason))
+	}
 	if !c.opts.KeepText && !req.Followed {
 		rec.Text = ""
 	}
@@ -158,7 +162,7 @@ func (c *Client) exchange(
 	r := &reader{
 		readState: readState{
 			opts: &c.opts, grammar: c.grammar, rec: rec,
-			keep: c.opts.KeepText || req.Followed || c.opts.counts(),
+			keep: c.opts.KeepText || req.Followed || req.Question != nil || c.opts.counts(),
 		},
 		url: url, tally: &c.tally, budget: c.budget, free: c.allowed(req), servedBy: &c.servedBy,
 	}
