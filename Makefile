@@ -4,9 +4,9 @@
 GOLANGCI_LINT_VERSION := v2.15.0
 GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
 GOVULNCHECK_VERSION := v1.9.0
-# The race detector wants a C compiler; tests run without it where there is none. SQLite is
-# C in Go's clothes, in which it finds nothing and loses nine tenths of its time. Nobody debugs what is compiled for it.
-RACE := $(if $(shell command -v gcc cc 2>/dev/null),-race -gcflags=modernc.org/...=-race=false -gcflags=./...=-dwarf=false)
+# The race detector wants a C compiler; tests run without it where there is none. SQLite is C in Go's clothes, in which it
+# finds nothing and loses nine tenths of its time.
+RACE := $(if $(shell command -v gcc cc 2>/dev/null),-race -gcflags=modernc.org/...=-race=false)
 FUZZTIME ?= 1m
 E2E ?= -long
 SERVERS ?= $(HOME)/.cache/pitot-servers
@@ -14,8 +14,10 @@ SERVERS ?= $(HOME)/.cache/pitot-servers
 # All that is built here is static, and so built once, wherever the clone lies.
 export CGO_ENABLED := 0
 export GOFLAGS := -trimpath $(GOFLAGS)
+# Nobody debugs what is compiled for tests: an eighth of the time of compilers goes into what a debugger needs.
+test e2e lint: export GOFLAGS := $(GOFLAGS) -gcflags=./...=-dwarf=false
 
-.PHONY: build page test-page lint-page e2e screenshots test torture streams fleet servers lint vuln fmt demo bench bench-floor bench-peers fuzz release wheels
+.PHONY: build page test-page lint-page e2e screenshots test torture streams fleet servers lint vuln fmt demo bench bench-floor bench-peers fuzz release wheels site
 
 build: page ## bin/pitot, static
 	go build -buildvcs=auto -ldflags '-s -w' -o bin/pitot ./cmd/pitot
@@ -30,7 +32,7 @@ PACKAGES := web/node_modules/.package-lock.json
 WITH_PACKAGES = @if [ -e $(PACKAGES) ]; then cd web && $(1); else echo 'skipped, without Node 20.19 and the packages of web/: $(1)' >&2; fi
 
 # prints what a binary without the page lacks, and how to have it
-WITHOUT_PAGE = [ -e $(PAGE) ] || echo 'note: pitot ui and HTML reports need the page, which is not in this binary: install Node 20.19 or newer, let npm reach its registry, and run make build again' >&2
+WITHOUT_PAGE = [ -e $(PAGE) ] || echo 'note: pitot ui and HTML reports need the page, which is not in this binary: install Node 20.19 or newer, let npm reach its registry, and run make build again; or install a release, which has it (docs/install.md)' >&2
 
 page: $(if $(NODE),$(PAGE)) ## the page that pitot ui serves, from web/
 
@@ -123,6 +125,14 @@ release: page ## all of a release in dist/: archives, wheels, packages, image
 
 wheels: page ## the wheels of pitot-bench in dist/
 	packaging/release.sh wheels
+
+site: bin/site/bin/mkdocs ## docs/ as a site, in dist/site; a link that leads nowhere is an error
+	NO_MKDOCS_2_WARNING=1 $< build --config-file packaging/site/mkdocs.yml
+
+bin/site/bin/mkdocs: packaging/site/requirements.txt
+	python3 -m venv bin/site
+	bin/site/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
 
 # The version is in the name, so that another one is another file.
 $(GOLANGCI_LINT):

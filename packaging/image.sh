@@ -37,7 +37,7 @@ for arch in amd64 arm64; do
 	tar -C "$root" --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -cf "$work/$arch.tar" .
 	quiet append --insecure --oci-empty-base -f "$work/$arch.tar" -t "$repository:$arch"
 	quiet mutate --insecure "$repository:$arch" --set-platform "linux/$arch" --entrypoint /usr/bin/pitot --workdir /data \
-		--user 65532:65532 --env HOME=/data --label "org.opencontainers.image.version=$version" \
+		--user 65532:65532 --env HOME=/data --env PATH=/usr/bin --label "org.opencontainers.image.version=$version" \
 		--label org.opencontainers.image.licenses=Apache-2.0 -t "$repository:$arch"
 	manifests+=(-m "$repository:$arch")
 done

@@ -11,6 +11,10 @@ set -eu
 
 main() {
 	version=${PITOT_VERSION:-@VERSION@}
+	version=${version#v}
+	case $version in
+	'' | *[!0-9A-Za-z.+-]*) fail "$version is no version: set PITOT_VERSION, as in PITOT_VERSION=0.1.0" ;;
+	esac
 	folder=${PITOT_DIR:-$HOME/.local/bin}
 	mirror=${PITOT_MIRROR:-https://github.com/pitot-bench/pitot/releases/download/v$version}
 	case $(uname -s) in
@@ -27,19 +31,21 @@ main() {
 
 	work=$(mktemp -d)
 	trap 'rm -rf "$work"' EXIT
-	get "$mirror/SHA256SUMS" "$work/SHA256SUMS"
-	get "$mirror/$name.tar.gz" "$work/$name.tar.gz"
+	get "$mirror/SHA256SUMS" "$work/SHA256SUMS" 1
+	get "$mirror/$name.tar.gz" "$work/$name.tar.gz" 200
 	want=$(sed -n "s/^\([0-9a-f]\{64\}\) [ *]\(\.\/\)\{0,1\}$name\.tar\.gz\$/\1/p" "$work/SHA256SUMS")
 	[ -n "$want" ] || fail "SHA256SUMS at $mirror has no line for $name.tar.gz"
 	have=$(sum "$work/$name.tar.gz")
 	[ "$have" = "$want" ] || fail "$mirror/$name.tar.gz is damaged or not the one released: its SHA-256 is $have, SHA256SUMS says $want"
 
 	tar -xzf "$work/$name.tar.gz" -C "$work" "$name/pitot"
-	mkdir -p "$folder"
-	cp "$work/$name/pitot" "$folder/.pitot.new"
-	chmod 755 "$folder/.pitot.new"
-	mv "$folder/.pitot.new" "$folder/pitot"
-	echo "$("$folder/pitot" version) is in $folder"
+	new=$folder/.pitot.new
+	mkdir -p "$folder" && cp "$work/$name/pitot" "$new" && chmod 755 "$new" && mv "$new" "$folder/pitot" || {
+		rm -f "$new"
+		fail "cannot write to $folder: set PITOT_DIR to a folder that you may write to"
+	}
+	is=$("$folder/pitot" version) || fail "$folder/pitot does not run: is the folder mounted noexec? Set PITOT_DIR to another one"
+	echo "$is is in $folder"
 	case :$PATH: in
 	*:"$folder":*) ;;
 	*) echo "it is not on PATH yet: export PATH=\"$folder:\$PATH\"" ;;
@@ -51,21 +57,28 @@ fail() {
 	exit 1
 }
 
-get() { # URL FILE
-	if command -v curl >/dev/null 2>&1; then
-		curl -fsSL --retry 2 -o "$2" "$1" || fail "cannot download $1"
-	elif command -v wget >/dev/null 2>&1; then
-		wget -q -O "$2" "$1" || fail "cannot download $1"
-	else
-		fail "needs curl or wget"
-	fi
+# get downloads at most so many MiB.
+get() { # URL FILE MiB
+	(
+		ulimit -f $(($3 * 2048))
+		if command -v curl >/dev/null 2>&1; then
+			curl -fsSL --retry 2 --connect-timeout 30 --speed-limit 1 --speed-time 60 -o "$2" "$1"
+		elif command -v wget >/dev/null 2>&1; then
+			wget -q -T 60 -O "$2" "$1"
+		else
+			echo 'install.sh: needs curl or wget' >&2
+			exit 1
+		fi
+	) || fail "cannot download $1, or it is more than $3 MiB"
 }
 
 sum() { # FILE
 	if command -v sha256sum >/dev/null 2>&1; then
 		sha256sum "$1" | cut -d ' ' -f 1
-	else
+	elif command -v shasum >/dev/null 2>&1; then
 		shasum -a 256 "$1" | cut -d ' ' -f 1
+	else
+		fail 'needs sha256sum or shasum'
 	fi
 }
 

@@ -50,13 +50,8 @@ if wants archives; then
 	"$(tool cyclonedx-gomod github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod v1.10.0)" app -json -licenses -noserial -main cmd/pitot -output "dist/pitot-$version.cdx.json" .
 	sed -i "s/\"timestamp\": \"[^\"]*\"/\"timestamp\": \"$(date -u -d "@$SOURCE_DATE_EPOCH" +%FT%TZ)\"/" "dist/pitot-$version.cdx.json"
 	sed "s/@VERSION@/$version/g" packaging/install.sh >dist/install.sh
-	sed "s/@VERSION@/$version/g" packaging/pitot.rb | while IFS= read -r line; do # the formula has the sum of each archive
-		if [[ $line =~ @SHA256\ ([a-z0-9-]+)@ ]]; then
-			sum=$(sha256sum "dist/pitot-$version-${BASH_REMATCH[1]}.tar.gz" | cut -d ' ' -f 1)
-			line=${line/"${BASH_REMATCH[0]}"/$sum}
-		fi
-		printf '%s\n' "$line"
-	done >dist/pitot.rb
+	cp packaging/bench-job.yaml dist/
+	packaging/formula.sh "$version" dist >dist/pitot.rb
 fi
 if wants wheels; then
 	programs=()

@@ -415,7 +415,8 @@ static void write_latencies(void)
 	if (f == NULL || first == NULL)
 		die(option.latencies);
 	sort_records(first);
-	fprintf(f, "{\"backend\":\"floor\",\"completed\":%d,\"failed\":%d,\"duration\":%.9f,\"total_output_tokens\":%lld,\n\"ttfts\":[",
+	fprintf(f, "{\"backend\":\"floor\",\"completed\":%d,\"failed\":%d,\"duration\":%.9f,"
+		"\"total_input_tokens\":0,\"total_output_tokens\":%lld,\n\"ttfts\":[",
 		option.streams - broken, broken, (run_end.wall - run_start.wall) / 1e9, (long long)option.streams * option.tokens);
 	print_latencies(f, first, 0);
 	fprintf(f, "],\n\"latencies\":[");

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Holds what `pitot fleet manifests` prints against the schemas of Kubernetes 1.25 to 1.37, strictly:
+# Holds what `pitot fleet manifests` prints, and packaging/bench-job.yaml, against the schemas of Kubernetes 1.25 to 1.37, strictly:
 # a field that a version does not know is an error. The schemas come with kubernetes-validate of PyPI,
 # which is installed into FOLDER (PITOT_MANIFESTS, by default ~/.cache/pitot-manifests).
 # Usage: bench/manifests/validate.sh [FILE...]: other files than those of the tests.
@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.."
 folder=${PITOT_MANIFESTS:-$HOME/.cache/pitot-manifests}
 [ -x "$folder/bin/kubernetes-validate" ] || { python3 -m venv "$folder" && "$folder/bin/pip" install --quiet kubernetes-validate==1.37.0; }
 export PATH="$folder/bin:$PATH"
-[ $# -gt 0 ] || { go test -count=1 -run '^TestSchemas$' ./internal/fleet/manifests && set -- internal/fleet/manifests/testdata/*.yaml; }
+[ $# -gt 0 ] || { go test -count=1 -run '^TestSchemas$' ./internal/fleet/manifests && set -- internal/fleet/manifests/testdata/*.yaml packaging/bench-job.yaml; }
 failed=0
 for minor in $(seq 25 37); do
 	for file in "$@"; do

@@ -81,3 +81,16 @@ func TestRoomForConnections(t *testing.T) {
 		roomy(t, status)
 	})
 }
+
+// Nothing is logged where libraries look for what a kernel or a container has not: the pressure of a group.
+func TestTheStartIsQuiet(t *testing.T) {
+	t.Parallel()
+	hidden := "mount -t tmpfs none /sys/fs/cgroup && exec "
+	if exec.Command("unshare", "-m", "sh", "-c", hidden+"true").Run() != nil {
+		t.Skip("no file system can be mounted here")
+	}
+	out, err := exec.Command("unshare", "-m", "sh", "-c", hidden+build(t)+" version").CombinedOutput() //nolint:gosec // its own program
+	if err != nil || strings.Count(string(out), "\n") != 1 {
+		t.Errorf("%v: %s", err, out)
+	}
+}

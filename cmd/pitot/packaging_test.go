@@ -1,20 +1,15 @@
 package main
 
 import (
-	"archive/tar"
 	"archive/zip"
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -52,6 +47,9 @@ func TestTheTagIsTheVersion(t *testing.T) {
 		if out, err := exec.Command("../../packaging/check-tag.sh", tag).CombinedOutput(); err == nil || !bytes.Contains(out, []byte("VERSION says "+version)) {
 			t.Errorf("%q: %v: %s", tag, err, out)
 		}
+	}
+	if job, err := os.ReadFile("../../packaging/bench-job.yaml"); err != nil || !bytes.Contains(job, []byte("image: ghcr.io/pitot-bench/pitot:"+version+"\n")) {
+		t.Errorf("bench-job.yaml has another image than that of %s: %v", version, err)
 	}
 	if out, err := exec.Command("../../packaging/notes.sh", version).Output(); err != nil || !bytes.HasPrefix(bytes.TrimSpace(out), []byte("- ")) {
 		t.Errorf("notes: %v: %.80s", err, out)
@@ -169,64 +167,4 @@ func unpack(t *testing.T, wheel []byte, root string) {
 	if len(sums) > 0 {
 		t.Errorf("RECORD does not list %v", sums)
 	}
-}
-
-// install.sh installs an archive that is the one of SHA256SUMS, and nothing else.
-func TestInstall(t *testing.T) {
-	t.Parallel()
-	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
-		t.Skip("install.sh is for Linux and macOS")
-	}
-	name := fmt.Sprintf("pitot-1.2.3-%s-%s", runtime.GOOS, runtime.GOARCH)
-	archive := tarball(t, name+"/pitot", "#!/bin/sh\necho pitot 1.2.3\n")
-	sum := fmt.Sprintf("%x", sha256.Sum256(archive))
-	for what, c := range map[string]struct{ sums, says string }{
-		"good":    {strings.Repeat("0", 64) + "  other.tar.gz\n" + sum + "  " + name + ".tar.gz\n", "pitot 1.2.3 is in "},
-		"damaged": {strings.Repeat("0", 64) + "  " + name + ".tar.gz\n", "is damaged or not the one released: its SHA-256 is " + sum},
-		"unknown": {sum + "  " + name + ".tar.gz.sig\n", "has no line for " + name + ".tar.gz"},
-		"absent":  {"", "cannot download"},
-	} {
-		t.Run(what, func(t *testing.T) {
-			t.Parallel()
-			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				switch {
-				case r.URL.Path == "/SHA256SUMS" && c.sums != "":
-					_, _ = io.WriteString(w, c.sums)
-				case r.URL.Path == "/"+name+".tar.gz":
-					_, _ = w.Write(archive)
-				default:
-					http.NotFound(w, r)
-				}
-			}))
-			defer s.Close()
-			folder := filepath.Join(t.TempDir(), "a b")
-			cmd := exec.Command("sh", "../../packaging/install.sh")
-			cmd.Env = append(os.Environ(), "PITOT_VERSION=1.2.3", "PITOT_DIR="+folder, "PITOT_MIRROR="+s.URL)
-			out, err := cmd.CombinedOutput()
-			_, missing := os.Stat(filepath.Join(folder, "pitot"))
-			if good := what == "good"; (err == nil) != good || (missing == nil) != good || !strings.Contains(string(out), c.says) {
-				t.Errorf("%v, %v: %s", err, missing, out)
-			}
-		})
-	}
-}
-
-// tarball is a compressed archive of one program.
-func tarball(t *testing.T, name, text string) []byte {
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	w := tar.NewWriter(z)
-	if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(text))}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.WriteString(w, text); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
 }

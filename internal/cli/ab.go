@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -38,21 +39,16 @@ type abCmd struct {
 	experimentFlags
 }
 
-// Help explains it.
 func (abCmd) Help() string {
 	return "Makes an experiment of a command that measures: legs in blocks of before, after, after, before, each with a server of its own, warmed until it is steady. " +
 		"It ends with the verdict, with drift and noise, and with a lab note. The experiment is kept as a file, which `pitot experiment run` takes."
 }
 
-// experiment is the experiment of the command line.
 func (c *abCmd) experiment(sess *session.Session) (*design.Experiment, func(plan.Problems) error, error) {
 	if !slices.Contains(sess.Args, "--") || len(c.Command) == 0 {
 		return nil, nil, usagef("no load given: name the command that measures behind --, as in pitot ab ... -- bench --rate 10")
 	}
-	name := c.Name
-	if name == "" {
-		name = "ab-" + time.Now().Format("20060102-150405")
-	}
+	name := cmp.Or(c.Name, "ab-"+time.Now().Format("20060102-150405"))
 	o := design.ABOptions{
 		Before: c.Before, After: c.After, Same: c.Same, URL: c.URL, Restart: design.Restart(c.Restart), Blocks: c.Blocks, Runs: c.Runs, MaxBlocks: c.MaxBlocks,
 		Seed: c.Seed, Until: design.Until(c.Until), Precision: c.Precision, Budget: plan.Duration(c.Budget), Margin: c.Margin, Level: c.Level,
@@ -84,7 +80,6 @@ func byFlags(all plan.Problems) error {
 	return errors.Join(errs...)
 }
 
-// Run carries it out.
 func (c *abCmd) Run(sess *session.Session) (err error) {
 	c.Asked = c.FailIf
 	defer func() { err = c.Settle(sess, err, otherErrors) }()

@@ -11,9 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pitot-bench/pitot/internal/cli/comparing"
-
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-
 	"github.com/pitot-bench/pitot/internal/cli/ui"
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
@@ -43,7 +41,6 @@ func (c *benchCmd) draft(sess *session.Session, k *kong.Context) *pitot.Draft {
 	return draftOf(sess, k, c.Config, false)
 }
 
-// Run measures.
 func (c *benchCmd) Run(sess *session.Session, k *kong.Context) error {
 	release := func() {}
 	defer func() { release() }()
@@ -76,7 +73,6 @@ func (c *simCmd) draft(sess *session.Session, k *kong.Context) *pitot.Draft {
 	return draftOf(sess, k, c.Config, true)
 }
 
-// Run simulates.
 func (c *simCmd) Run(sess *session.Session, k *kong.Context) error {
 	return makeAndReport(sess, k, c, &c.Results)
 }

@@ -54,7 +54,6 @@ func wave(d *pitot.Draft, _ float64) []pitot.Setting {
 // lengths are the settings of the lengths of prompts and answers.
 var lengths = []string{"load[0].dataset.input_len", "load[0].dataset.output_len"}
 
-// draft is that of all loads.
 func (c calibrateCmd) draft(sess *session.Session) (*pitot.Draft, error) {
 	d, err := sess.Draft(append([]string{"bench"}, c.words...)...)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"net"
 	"os"
 	"os/signal"
@@ -26,16 +25,11 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/capacity"
 	"github.com/pitot-bench/pitot/internal/cli/completion"
 	"github.com/pitot-bench/pitot/internal/cli/conform"
-
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/cli/fleet"
-
 	"github.com/pitot-bench/pitot/internal/cli/predict"
-
 	"github.com/pitot-bench/pitot/internal/cli/sweep"
-
 	"github.com/pitot-bench/pitot/internal/cli/ui"
-
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
@@ -64,7 +58,6 @@ func Main(version string) {
 		out.Interrupted()
 		errs.Interrupted()
 	})
-	log.SetOutput(io.Discard) // net/http repeats there what servers send unasked
 	sess := &session.Session{
 		Args:    os.Args[1:],
 		Env:     os.LookupEnv,
@@ -109,32 +102,32 @@ func passOn(caught <-chan os.Signal, signals chan<- os.Signal, onInterrupt func(
 
 // grammar is the command line.
 type grammar struct {
-	Bench      benchCmd         `cmd:"" help:"Measure an endpoint, or the embedded engine."`
-	Watch      watchCmd         `cmd:"" help:"Show live what a server, its devices and its host do, without sending any load."`
-	Serve      serveCmd         `cmd:"" help:"Serve the simulated engine over HTTP."`
-	Sim        simCmd           `cmd:"" help:"Simulate the run of bench in virtual time, against the engine model."`
-	Profiles   profilesCmd      `cmd:"" help:"List, show, check and fit the profiles of the simulated engine."`
-	Calibrate  calibrateCmd     `cmd:"" help:"Find the costs of an engine from runs, and write its profile."`
-	Sweep      sweep.Cmd        `cmd:"" help:"Measure or simulate every combination of lists of settings: rates, concurrencies, lengths."`
-	Predict    predict.Cmd      `cmd:"" help:"Predict the figures of a load from a profile, with intervals; size a deployment."`
-	Capacity   capacity.Cmd     `cmd:"" help:"Find the highest load that meets objectives."`
-	Runs       runsCmd          `cmd:"" help:"List, show, report, export and remove stored runs."`
-	AB         abCmd            `cmd:"" name:"ab" help:"Compare two servers or settings in one experiment: does the change help?"`
-	Experiment experimentCmd    `cmd:"" help:"Carry out, show and resume experiments: many runs, in an order in which they can be judged."`
-	Compare    compareCmd       `cmd:"" help:"Compare variants: better, worse, the same, or undecided."`
-	Fleet      fleet.Cmd        `cmd:"" help:"Run a fleet: workers on many machines that send the requests of one run."`
-	Note       noteCmd          `cmd:"" help:"Write a lab note: comparison, tables, plots and verdict."`
-	UI         ui.Cmd           `cmd:"" name:"ui" help:"Show stored runs, and the run under way, in a browser."`
-	Import     importCmd        `cmd:"" help:"Import results of other tools: tables in notes and logs, result files."`
-	Conform    conform.Cmd      `cmd:"" help:"Measure the error of a client's figures."`
-	VLLM       foreignCmd       `cmd:"" name:"vllm" aliases:"vllm-rs,vllm-bench" passthrough:"" help:"Run a vllm command line: pitot vllm bench serve <flags>."`
-	SGLang     foreignCmd       `cmd:"" name:"sglang" passthrough:"" help:"Run an sglang command line: pitot sglang bench_serving <flags>."`
-	Python     foreignCmd       `cmd:"" name:"python" aliases:"python3" passthrough:"" help:"Run a python command line: pitot python -m sglang.bench_serving <flags>."`
-	Plan       planCmd          `cmd:"" help:"Show the plan of a command line, a file or a stored run, without sending anything."`
-	Env        envCmd           `cmd:"" help:"Print the environment of this machine or of a server: devices, image, commit, packages, arguments."`
-	Doctor     doctorCmd        `cmd:"" help:"Check whether this machine is fit to measure from."`
-	Version    flags.VersionCmd `cmd:"" help:"Print the version."`
-	Man        flags.ManCmd     `cmd:"" hidden:"" help:"Write a manual page for each command into a folder, for packages."`
+	Bench      benchCmd          `cmd:"" help:"Measure an endpoint, or the embedded engine."`
+	Watch      watchCmd          `cmd:"" help:"Show live what a server, its devices and its host do, without sending any load."`
+	Serve      serveCmd          `cmd:"" help:"Serve the simulated engine over HTTP."`
+	Sim        simCmd            `cmd:"" help:"Simulate the run of bench in virtual time, against the engine model."`
+	Profiles   profilesCmd       `cmd:"" help:"List, show, check and fit the profiles of the simulated engine."`
+	Calibrate  calibrateCmd      `cmd:"" help:"Find the costs of an engine from runs, and write its profile."`
+	Sweep      sweep.Cmd         `cmd:"" help:"Measure or simulate every combination of lists of settings: rates, concurrencies, lengths."`
+	Predict    predict.Cmd       `cmd:"" help:"Predict the figures of a load from a profile, with intervals; size a deployment."`
+	Capacity   capacity.Cmd      `cmd:"" help:"Find the highest load that meets objectives."`
+	Runs       runsCmd           `cmd:"" help:"List, show, report, export and remove stored runs."`
+	AB         abCmd             `cmd:"" name:"ab" help:"Compare two servers or settings in one experiment: does the change help?"`
+	Experiment experimentCmd     `cmd:"" help:"Carry out, show and resume experiments: many runs, in an order in which they can be judged."`
+	Compare    compareCmd        `cmd:"" help:"Compare variants: better, worse, the same, or undecided."`
+	Fleet      fleet.Cmd         `cmd:"" help:"Run a fleet: workers on many machines that send the requests of one run."`
+	Note       noteCmd           `cmd:"" help:"Write a lab note: comparison, tables, plots and verdict."`
+	UI         ui.Cmd            `cmd:"" name:"ui" help:"Show stored runs, and the run under way, in a browser."`
+	Import     importCmd         `cmd:"" help:"Import results of other tools: tables in notes and logs, result files."`
+	Conform    conform.Cmd       `cmd:"" help:"Measure the error of a client's figures."`
+	VLLM       foreignCmd        `cmd:"" name:"vllm" aliases:"vllm-rs,vllm-bench" passthrough:"" help:"Run a vllm command line: pitot vllm bench serve <flags>."`
+	SGLang     foreignCmd        `cmd:"" name:"sglang" passthrough:"" help:"Run an sglang command line: pitot sglang bench_serving <flags>."`
+	Python     foreignCmd        `cmd:"" name:"python" aliases:"python3" passthrough:"" help:"Run a python command line: pitot python -m sglang.bench_serving <flags>."`
+	Plan       planCmd           `cmd:"" help:"Show the plan of a command line, a file or a stored run, without sending anything."`
+	Env        envCmd            `cmd:"" help:"Print the environment of this machine or of a server: devices, image, commit, packages, arguments."`
+	Doctor     conform.DoctorCmd `cmd:"" help:"Check whether this machine is fit to measure from."`
+	Version    flags.VersionCmd  `cmd:"" help:"Print the version."`
+	Man        flags.ManCmd      `cmd:"" hidden:"" help:"Write a manual page for each command into a folder, for packages."`
 
 	Completion completion.Cmd         `cmd:"" help:"Print the completion script of a shell: bash, zsh or fish."`
 	Complete   completion.CompleteCmd `cmd:"" hidden:"" passthrough:""`
@@ -199,6 +192,9 @@ func takeLanguage(sess *session.Session) error {
 func onlyCommand(g *grammar, args []string) any {
 	if len(args) == 0 || args[0] == "" {
 		return g
+	}
+	if len(args) == 1 && slices.Contains([]string{"--help", "-h", "--version"}, args[0]) {
+		return flags.Outline(g)
 	}
 	all := reflect.TypeFor[grammar]()
 	for f := range all.Fields() {

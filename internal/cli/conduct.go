@@ -64,7 +64,6 @@ func (c *experimentFlags) carryOut(sess *session.Session, s *store.Store, made *
 	return x.report(out)
 }
 
-// optionsOf are those of the judgement of an experiment.
 func optionsOf(e *design.Experiment) (o compare.Options, err error) {
 	o = compare.Options{Level: float64(e.Level), Margin: float64(e.Margin), Baseline: e.Baseline, Rules: rules(), Same: e.Same(), Order: comparing.OrderOf(e), NoAnswers: e.Answers == design.NoAnswers}
 	o.Gates, err = comparing.Gates(e.FailIf, compare.ParseGate)
@@ -101,7 +100,6 @@ func (x *experimentRunner) deps(handle func(experiment.Event)) experiment.Deps {
 	}
 }
 
-// measure makes a run and keeps it.
 func (x *experimentRunner) measure(ctx context.Context, stop <-chan struct{}, l experiment.VariantLoad, leg trace.Leg) (*run.Result, error) {
 	preparing, release := context.WithCancelCause(ctx)
 	defer release(nil)

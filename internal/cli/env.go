@@ -3,16 +3,22 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/environment"
+	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run/inspect"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/report"
+	"github.com/pitot-bench/pitot/internal/show/runs"
 )
 
 // envCmd is `pitot env`.
@@ -24,7 +30,6 @@ type envCmd struct {
 	Format string `short:"f" enum:"text,json" default:"text" placeholder:"FORMAT" help:"text or json (${default})."`
 }
 
-// Run prints.
 func (c envCmd) Run(sess *session.Session) error {
 	ctx, release := sess.UntilInterrupt(context.Background())
 	defer release()
@@ -72,4 +77,41 @@ func (c envCmd) find(ctx context.Context, secrets *secret.Set) (*environment.Env
 	}
 	e, notes := inspect.Server(ctx, s)
 	return e, notes, nil
+}
+
+// envDiffCmd is `pitot runs diff`.
+type envDiffCmd struct {
+	First  string `arg:"" name:"run" help:"Id, prefix of an id, name, or last."`
+	Second string `arg:"" name:"other" help:"Another one."`
+	All    bool   `short:"a" help:"Show variables that never matter too, such as PATH."`
+	Format string `short:"f" enum:"text,json" default:"text" placeholder:"FORMAT" help:"text or json (${default})."`
+	flags.StoreFlag
+}
+
+// Run prints the differences. That something does is no failure.
+func (c envDiffCmd) Run(sess *session.Session) error {
+	var pair [2]trace.Run
+	err := sess.With(c.Store, func(s *store.Store) error {
+		for i, ref := range []string{c.First, c.Second} {
+			listed, err := s.Find(ref)
+			if errors.Is(err, store.ErrNoRun) {
+				return session.Usage(err)
+			}
+			if err == nil {
+				pair[i], err = s.Run(listed.ID)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	found := compare.Differences(pair[0], pair[1])
+	if c.Format == "json" {
+		return runs.DifferencesJSON(sess.Stdout, pair, found)
+	}
+	return runs.Differences(sess.Stdout, pair, found, c.All, sess.Words())
 }

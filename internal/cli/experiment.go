@@ -49,7 +49,6 @@ type experimentRunCmd struct {
 	experimentFlags
 }
 
-// Run carries it out.
 func (c *experimentRunCmd) Run(sess *session.Session) (err error) {
 	defer func() { err = c.Settle(sess, err, otherErrors) }()
 	e, doc, err := readExperiment(sess, c.File)
@@ -62,7 +61,6 @@ func (c *experimentRunCmd) Run(sess *session.Session) (err error) {
 	return c.begin(sess, e, explainedBy(doc))
 }
 
-// readExperiment reads a file.
 func readExperiment(sess *session.Session, file string) (*design.Experiment, *plan.Document, error) {
 	data, err := sess.ReadSettings(file)
 	if err != nil {
@@ -75,7 +73,6 @@ func readExperiment(sess *session.Session, file string) (*design.Experiment, *pl
 	return e, doc, nil
 }
 
-// explainedBy reports problems by their places in a document.
 func explainedBy(doc *plan.Document) func(plan.Problems) error {
 	return func(all plan.Problems) error { return doc.Explain(all) }
 }
@@ -139,7 +136,6 @@ func (c *experimentFlags) begin(sess *session.Session, e *design.Experiment, exp
 	return c.carryOut(sess, s, made, j, row.Changed)
 }
 
-// makeFolder makes the folder of an experiment with its file.
 func makeFolder(j *experiment.Journal) error {
 	if err := os.MkdirAll(filepath.Join(j.Folder, "logs"), 0o755); err != nil {
 		return usagef("--folder: %w", err)
@@ -166,7 +162,6 @@ func (c *experimentFlags) create(sess *session.Session, s *store.Store, j *exper
 	return err
 }
 
-// fileOf is the file of an experiment.
 func fileOf(j *experiment.Journal) string { return filepath.Join(j.Folder, "experiment.yaml") }
 
 // newFolder is the folder for a new experiment, in which no other one is.
@@ -195,7 +190,6 @@ type experimentResumeCmd struct {
 	experimentFlags
 }
 
-// Run goes on with it.
 func (c *experimentResumeCmd) Run(sess *session.Session) (err error) {
 	defer func() { err = c.Settle(sess, err, otherErrors) }()
 	if err := c.Check(); err != nil {
@@ -243,7 +237,6 @@ func (c *experimentResumeCmd) Run(sess *session.Session) (err error) {
 	return c.carryOut(sess, s, made, j, changed)
 }
 
-// journalOf reads the journal of an experiment.
 func journalOf(s *store.Store, name string) (*experiment.Journal, error) {
 	row, err := rowOf(s, name)
 	if err != nil {
@@ -266,7 +259,6 @@ type experimentStatusCmd struct {
 	flags.StoreFlag
 }
 
-// Run shows it.
 func (c *experimentStatusCmd) Run(sess *session.Session) error {
 	return sess.With(c.Store, func(s *store.Store) error {
 		rows, err := s.Experiments()

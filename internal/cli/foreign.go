@@ -20,7 +20,6 @@ const (
 	clientSGLang                         // sglang.bench_serving
 )
 
-// clientNames are the commands of clients.
 var clientNames = []struct {
 	words  string
 	client foreignClient
@@ -39,7 +38,6 @@ var clientNames = []struct {
 	{"python benchmark_serving.py", clientVLLM},
 }
 
-// A foreignLine is a command line of a client.
 type foreignLine struct {
 	foreignClient
 	Called []string // the words ahead of the flags, as they were typed

@@ -84,6 +84,7 @@ func TestHelpNamesFlagsThatExist(t *testing.T) {
 
 // Each command begins with examples that its parser takes, a line each, no wider than a terminal, with a text.
 func TestExamples(t *testing.T) {
+	race.Skip(t)
 	paths := []string{"", "vllm bench sweep serve"}
 	for _, node := range wholeGrammar(t).Model.Leaves(true) {
 		paths = append(paths, flags.Path(node))
@@ -200,6 +201,7 @@ func TestHelpIsTranslated(t *testing.T) {
 
 // The language of a help is that of --lang, wherever it stands, and of the environment; it is as wide as COLUMNS.
 func TestLanguageAndWidthOfHelp(t *testing.T) {
+	race.Skip(t)
 	for line, zh := range map[string]bool{
 		"bench --help": false, "bench --help --lang zh": true, "bench --lang=zh_CN -h": true, "LANG=zh_CN.UTF-8 help bench": true, "LC_ALL=zh_TW COLUMNS=50": true,
 		"PITOT_LANG=zh bench --help --lang en": false, "LANG=zh_CN LC_ALL=C bench --help": false, "COLUMNS=120 bench --help": false, "LANG=zh COLUMNS=120 capacity --help-all": true,
@@ -285,6 +287,7 @@ func TestMeant(t *testing.T) {
 
 // A mistake is answered by one line, with what to write, before anything else is printed.
 func TestMistakesAreAnswered(t *testing.T) {
+	race.Skip(t)
 	for args, want := range map[string]string{
 		"measure":                     "there is no command measure; write pitot bench --url http://HOST:PORT\n",
 		"bench --dataset-name random": "unknown flag --dataset-name; write --workload\n",

@@ -27,7 +27,6 @@ type tally struct {
 	rows                   [][]string // shown of each
 }
 
-// Run imports.
 func (c importCmd) Run(sess *session.Session) error {
 	if err := session.RequireArgs("path", "import", c.Paths); err != nil {
 		return err
@@ -59,7 +58,6 @@ func (c importCmd) Run(sess *session.Session) error {
 	return err
 }
 
-// file stores the results in a file.
 func (n *tally) file(runs *store.Store, f session.File) ([]result.Problem, error) {
 	found, problems, file, err := f.Read()
 	if err != nil {

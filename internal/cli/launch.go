@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/plain"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // A launcher is a program that runs the command line behind it.
@@ -34,7 +34,7 @@ var launchers = map[string]launcher{
 
 var containerOptions = []string{"-e", "--env", "-w", "--workdir", "-u", "--user", "--env-file"}
 
-var assignment = regexp.MustCompile(`^[A-Za-z_]\w*=`)
+var assignment = lazy.Regexp(`^[A-Za-z_]\w*=`)
 
 // unlaunched is the command line of another tool behind variables and programs that launch it, and those; launched is
 // empty where nothing stands ahead, or what follows is no command line of a tool.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/VictoriaMetrics/metrics"
@@ -54,7 +55,6 @@ func listenMetrics(address string, listen func(network, address string) (net.Lis
 	return x, nil
 }
 
-// Close ends serving.
 func (x *metricsExporter) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -76,7 +76,6 @@ func (x *metricsExporter) serve(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// Handle takes an event of a run.
 func (x *metricsExporter) Handle(e run.Event) error {
 	x.mu.Lock()
 	now := x.current
@@ -96,7 +95,6 @@ func (x *metricsExporter) Handle(e run.Event) error {
 	return nil
 }
 
-// figures are those of one run.
 type figures struct {
 	set    *metrics.Set
 	label  string // run="..."
@@ -156,7 +154,6 @@ func label(name, value string) string {
 	return fmt.Sprintf(`%s="%s"`, name, strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(strings.ToValidUTF8(value, "\ufffd")))
 }
 
-// name is that of a series with its labels.
 func (f *figures) name(name string, labels ...string) string {
 	return name + "{" + strings.Join(append([]string{f.label}, labels...), ",") + "}"
 }
@@ -193,7 +190,6 @@ func (f *figures) finished(c trace.Class) *metrics.Counter {
 // mostSamples bounds the series of telemetry.
 const mostSamples = 4096
 
-// sampled takes the newest values of telemetry.
 func (f *figures) sampled(values []telemetry.Value) {
 	for _, name := range f.take(values) { // not under the lock that gauges take while the set is written
 		f.set.GetOrCreateGauge(name, func() float64 {
@@ -252,9 +248,43 @@ func plainMetric(name string) string {
 	}, "x_"+name)[2:]
 }
 
-// end is the end of the run.
 func (f *figures) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.over = true
+}
+
+// mostConnections are served at a time. Each takes a file descriptor that the run may need.
+const mostConnections = 16
+
+// A bounded listener closes connections beyond mostConnections at once.
+type bounded struct {
+	net.Listener
+	open atomic.Int64
+}
+
+// Accept returns the next connection that there is room for.
+func (b *bounded) Accept() (net.Conn, error) {
+	for {
+		c, err := b.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if b.open.Add(1) <= mostConnections {
+			return &countedMetric{Conn: c, closed: sync.OnceFunc(func() { b.open.Add(-1) })}, nil
+		}
+		b.open.Add(-1)
+		_ = c.Close()
+	}
+}
+
+// A countedMetric is a connection that makes room when it is closed.
+type countedMetric struct {
+	net.Conn
+	closed func()
+}
+
+func (c *countedMetric) Close() error {
+	defer c.closed()
+	return c.Conn.Close()
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/comparison"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -123,4 +124,32 @@ func (v variants) note(sess *session.Session, o compare.Options, table string, l
 	runs := comparing.NoteRuns{Table: table, Lang: l}
 	c, err := v.compare(sess, o, runs.Add)
 	return comparison.Note{Lang: l, Comparison: c, Runs: runs.All}, errors.Join(err, runs.Err)
+}
+
+// adviceOn says after an A/A experiment which comparison is worth making.
+func (v variants) adviceOn(sess *session.Session, c compare.Comparison, lang *words.Language) (advice []string) {
+	_ = sess.With(v.Store, func(s *store.Store) error { // without it there is no advice
+		j, err := journalOf(s, c.Experiment())
+		if err == nil {
+			advice = comparing.Worthwhile(j, c, lang)
+		}
+		return err
+	})
+	return advice
+}
+
+// experimentOf is how the runs of a note were made, if one experiment made them all.
+func (c noteCmd) experimentOf(sess *session.Session, n comparison.Note) (made *comparison.Experiment, err error) {
+	name := comparing.MadeBy(n.Runs)
+	if len(c.Runs) != 1 || name == "" {
+		return nil, nil
+	}
+	err = sess.With(c.Store, func(s *store.Store) error {
+		j, err := journalOf(s, name)
+		if err == nil {
+			made, err = comparing.ExperimentOf(n, j)
+		}
+		return err
+	})
+	return made, err
 }

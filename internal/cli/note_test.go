@@ -32,7 +32,7 @@ func TestTablesOfNotes(t *testing.T) {
 		{foreign, "vllm", fmt.Sprintf("%-32s %14.2f s", "benchmark duration", 206.06)},
 	} {
 		var b strings.Builder
-		if err := comparing.WriteTable(&b, tt.of, tt.tool, english); err != nil || !strings.Contains(b.String(), tt.want) {
+		if err := comparing.WriteTable(&b, tt.of, tt.tool, english()); err != nil || !strings.Contains(b.String(), tt.want) {
 			t.Errorf("%q: %v\n%s", tt.tool, err, b.String())
 		}
 	}

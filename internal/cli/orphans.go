@@ -22,7 +22,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
-// thisProcess is this process.
 func thisProcess() experiment.Owner {
 	pid := os.Getpid()
 	return experiment.Owner{Host: proc.Host(), PID: pid, Birth: proc.Birth(pid)}
@@ -180,7 +179,6 @@ func (c *experimentFlags) dropLostLegs(sess *session.Session, s *store.Store, j 
 	return err
 }
 
-// start starts a server.
 func (x *experimentRunner) start(
 	ctx context.Context, s design.ServerSetup, o server.Options,
 ) (experiment.Server, error) {

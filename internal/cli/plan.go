@@ -13,15 +13,19 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
+	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
+	"github.com/pitot-bench/pitot/internal/sys/machine"
 	"github.com/pitot-bench/pitot/internal/tool"
 )
 
@@ -36,7 +40,6 @@ func (planCmd) Help() string {
 	return "The plan of a run is all that it takes to make it again, secrets aside. It is printed as YAML, which `pitot bench --config` takes; what it would send stands above it in comments. Nothing is sent, and nothing is downloaded."
 }
 
-// Run prints the plan.
 func (c *planCmd) Run(sess *session.Session) error {
 	e, explain, err := c.experiment(sess)
 	if err != nil {
@@ -117,7 +120,6 @@ func planOfAB(sess *session.Session, args []string) (*design.Experiment, func(pl
 	return g.AB.experiment(&own)
 }
 
-// plan is what the arguments name.
 func (c *planCmd) plan(sess *session.Session) (*compiled, error) {
 	if len(c.What) == 0 {
 		return nil, usagef("name a run, a file, or a command behind --, as in pitot plan -- bench --rate 5")
@@ -212,4 +214,57 @@ func targetOf(s *plan.Spec, l *words.Language) string {
 		return l.Word("forecast.embedded")
 	}
 	return s.Target.URL + cmp.Or(s.Target.Route, "")
+}
+
+// planExperiment prints what an experiment would do, and which changes it could detect by the noise of stored
+// experiments.
+func planExperiment(sess *session.Session, e *design.Experiment, explain func(plan.Problems) error, file string) error {
+	made, err := prepareExperiment(sess, e, explain)
+	if err != nil {
+		return err
+	}
+	ctx, release := sess.UntilInterrupt(context.Background())
+	defer release()
+	runs, err := forecasts(ctx, sess, made)
+	if err != nil {
+		return err
+	}
+	before, err := allJournals(sess, file)
+	if err != nil {
+		return err
+	}
+	return comparing.Plan(sess.Stdout, made, experiment.Preview(made, machine.Here().Host, runs, before), sess.Words())
+}
+
+// forecasts looks into the workloads of the baseline, without a server.
+func forecasts(
+	ctx context.Context, sess *session.Session, made *experiment.CheckedExperiment,
+) (all []*run.Forecast, err error) {
+	home := sess.Offline()
+	for i, l := range made.Loads[0] {
+		f, err := run.Preview(ctx, l.Spec, home.Deps(l.Given, filepath.Join(os.TempDir(), "pitot")))
+		if err != nil {
+			return nil, fmt.Errorf("workload %s: %w", made.Workloads[i].Name, inWords(l.Front, err))
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+// allJournals are those of the store, the newest first; none if there is no store yet.
+func allJournals(sess *session.Session, file string) (all []*experiment.Journal, err error) {
+	path, err := sess.StorePath(file)
+	if err != nil || file == "" && !files.Exists(path) {
+		return nil, err
+	}
+	err = sess.With(file, func(s *store.Store) error {
+		rows, err := s.Experiments()
+		for _, row := range rows {
+			if j, err := session.ReadJournal(row); err == nil { // `pitot experiment status` reports damage
+				all = append(all, j)
+			}
+		}
+		return err
+	})
+	return all, err
 }

@@ -17,6 +17,7 @@ import (
 // Stored runs of the load stand beside its prediction, whatever their seeds; runs of another
 // load and simulated ones do not.
 func TestPredictBesideMeasured(t *testing.T) {
+	race.Skip(t)
 	synctest.Test(t, func(t *testing.T) {
 		v := newVirtual(t)
 		network, err := v.Listen("tcp", "")

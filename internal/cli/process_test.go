@@ -315,8 +315,8 @@ func TestAServerThatStartsIsWaitedFor(t *testing.T) {
 			if code := Run(v.Session); code != exitOK || strings.Count(v.stderr.String(), "waiting up to 20s for http://engine:80: ") != 1 {
 				t.Errorf("exit code %d: %s", code, v.stderr.String())
 			}
-			if tr := v.last(t); english.Say(tr.Run.Env.Tokenizer) != "the server's /tokenize" || len(tr.Records) != 2 {
-				t.Errorf("%d records, prompts from %q", len(tr.Records), english.Say(tr.Run.Env.Tokenizer))
+			if tr := v.last(t); english().Say(tr.Run.Env.Tokenizer) != "the server's /tokenize" || len(tr.Records) != 2 {
+				t.Errorf("%d records, prompts from %q", len(tr.Records), english().Say(tr.Run.Env.Tokenizer))
 			}
 			cancel()
 			if err := <-ended; err != nil {
@@ -459,6 +459,7 @@ func TestServeEndsWithAnInterrupt(t *testing.T) {
 
 // Whatever a config file holds, it ends in a Spec, or in an error that names the file.
 func FuzzConfig(f *testing.F) {
+	race.Skip(f)
 	f.Add("rate: 5\nslo: [ttft=1s]\nengine:\n  ttft: 5ms\n")
 	f.Add("requests: [1]\n? x\n: |\n  text\n")
 	f.Add("{a: 1, b: {c: ~}}\n---\nx")

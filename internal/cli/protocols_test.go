@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // bench runs `pitot bench` in virtual time against an engine whose first token takes
@@ -29,6 +30,7 @@ func benchmark(t *testing.T, args ...string) (code int, stdout, stderr string) {
 
 // Every protocol gives the same engine the same figures.
 func TestBenchSpeaksAllProtocols(t *testing.T) {
+	race.Skip(t)
 	for _, protocol := range []string{"completions", "chat", "responses", "messages", "generate", "tgi", "trt", "truss"} {
 		code, out, errs := benchmark(t, "--protocol", protocol, "--input-len", "40", "--output-len", "5", "--report", "json")
 		if code != exitOK {
@@ -49,6 +51,7 @@ func TestBenchSpeaksAllProtocols(t *testing.T) {
 
 // What has no text has a report without rows about it.
 func TestReportsOfRunsWithoutText(t *testing.T) {
+	race.Skip(t)
 	for _, test := range []struct {
 		args  []string
 		lines []string
@@ -99,6 +102,7 @@ func TestTranscriptionsAndRankings(t *testing.T) {
 
 // What a protocol cannot say is told before anything is sent, with who can.
 func TestWorkloadsThatAProtocolCannotSay(t *testing.T) {
+	race.Skip(t)
 	chats := filepath.Join(t.TempDir(), "chats.jsonl")
 	if err := os.WriteFile(chats, []byte(`{"messages": [{"role": "user", "content": "hello"}], "output_tokens": 5}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)

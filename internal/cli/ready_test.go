@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // answering is a server of a model whose every other answer is the same.
@@ -27,6 +29,7 @@ func answering(status int, body string, header ...string) http.Handler {
 
 // What a server answers otherwise than it is asked to is told at once, with the flag that helps, as each front end calls it.
 func TestAnswersThatCannotPass(t *testing.T) {
+	race.Skip(t)
 	const (
 		own    = "bench -q -n 1 --url http://engine:80 --max-event 1"
 		vllm   = "vllm bench serve --base-url http://engine:80 --model m --num-prompts 1 --random-input 8 --tokenizer none --ready-check-timeout-sec 0 --disable-tqdm"

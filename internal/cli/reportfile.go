@@ -52,16 +52,15 @@ func (f reportFile) Check() error {
 // Page reports whether the file is to be a page, and not a plot.
 func (f reportFile) Page() bool { return strings.ToLower(filepath.Ext(f.Output)) == html }
 
-// words are the language of the file.
 func (f reportFile) words(sess *session.Session) *words.Language {
 	return wordsOf(sess, strings.ToLower(filepath.Ext(f.Output)) == png)
 }
 
 // wordsOf are the language of a file: the fonts of PNG only have Latin, Greek and Cyrillic letters.
 func wordsOf(sess *session.Session, png bool) *words.Language {
-	if png && sess.Words() != english {
+	if png && sess.Words() != english() {
 		fmt.Fprintln(sess.Stderr, "pitot: "+sess.Word("plot.png-english"))
-		return english
+		return english()
 	}
 	return sess.Words()
 }

@@ -8,11 +8,12 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/report"
+	"github.com/pitot-bench/pitot/internal/show/words"
+	"github.com/pitot-bench/pitot/internal/tool/known"
 )
 
 // checkReports holds the flags of reports against each other.
@@ -118,3 +119,16 @@ func checkValid(asked bool, h metrics.Health) error {
 	}
 	return session.NotValidError{Validity: h.Verdict.Validity}
 }
+
+// Names that commands of this package use often.
+var (
+	errInterrupted = session.ErrInterrupted
+	usage          = session.Usage
+	usagef         = session.Usagef
+	inWords        = session.InWords
+	toolNamed      = known.Named
+	rules          = known.Rules
+)
+
+// english is the language for programs.
+func english() *words.Language { return words.In(words.Default) }

@@ -6,13 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/cli/conform"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/proof/doctor"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/session"
@@ -20,6 +23,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/plain"
 	"github.com/pitot-bench/pitot/internal/show/report"
 	"github.com/pitot-bench/pitot/internal/show/runs"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/known"
 	"github.com/pitot-bench/pitot/internal/tool/result"
@@ -38,13 +42,11 @@ type runsCmd struct {
 	Repair runsRepairCmd `cmd:"" help:"Replace a damaged store by one with everything that can be read; the damaged one is kept."`
 }
 
-// runArg names a run.
 type runArg struct {
 	Run string `arg:"" default:"last" help:"Id, prefix of an id, name, or last (${default})."`
 	flags.StoreFlag
 }
 
-// with calls use with the run.
 func (a runArg) with(sess *session.Session, use func(runs.Stream) error) error {
 	err := sess.With(a.Store, func(s *store.Store) error {
 		one, err := runs.Open(s, a.Run)
@@ -59,7 +61,6 @@ func (a runArg) with(sess *session.Session, use func(runs.Stream) error) error {
 	return err
 }
 
-// load reads the run.
 func (a runArg) load(sess *session.Session) (t *trace.Trace, err error) {
 	err = a.with(sess, func(one runs.Stream) error {
 		t, err = one.Trace, one.Load()
@@ -112,7 +113,7 @@ func (c runsListCmd) Run(sess *session.Session) error {
 	case err != nil:
 		return err
 	case c.JSON:
-		return runs.Summary(sess.Stdout, all, runs.JSON, english)
+		return runs.Summary(sess.Stdout, all, runs.JSON, english())
 	case total == 0 && c.Match == "" && !c.Selects():
 		_, err := fmt.Fprintln(sess.Stdout, sess.Word("runs.none"))
 		return err
@@ -181,7 +182,6 @@ func (c runsReportCmd) Run(sess *session.Session) error {
 	})
 }
 
-// report prints the report of a run.
 func (c runsReportCmd) report(sess *session.Session, one runs.Stream) error {
 	t := one.Trace
 	if o := t.Run.Origin; o != nil && o.Detail != trace.Recorded {
@@ -212,7 +212,6 @@ func (c runsReportCmd) report(sess *session.Session, one runs.Stream) error {
 	return printReport(sess, t, summary, c.Dialect, c.DialectVersion, true)
 }
 
-// file writes the report into a file.
 func (c runsReportCmd) file(sess *session.Session) error {
 	if c.Dialect != "pitot" || c.DialectVersion != "" || len(c.SLO)+len(c.Percentiles) > 0 {
 		return usagef("--output %s: --dialect, --dialect-version, --slo and --percentiles only apply to text", c.Output)
@@ -252,6 +251,9 @@ type runsExportCmd struct {
 	Output    string   `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
 	Summary   bool     `xor:"what" help:"Write a row for each run, with its figures, in any format."`
 	Telemetry bool     `xor:"what" help:"Write a row for each sample of server, devices and hosts, in any format."`
+	Marks     bool     `help:"Write the marks of the answers too, by which those of runs can be compared without their texts."`
+	Bundle    string   `xor:"what" placeholder:"FILE" help:"Write runs, masked, with their reports and the facts of this machine into one new zip file, for a report of a fault."`
+	WithText  bool     `help:"With --bundle, keep stored answers, request bodies and what servers said in errors."`
 	flags.Filter
 	flags.StoreFlag
 }
@@ -264,6 +266,9 @@ func (c runsExportCmd) Run(sess *session.Session) error {
 	}
 	if c.Selects() && !slices.ContainsFunc(c.Runs, session.IsPattern) && (!c.Summary || len(c.Runs) > 0) {
 		return usagef("--kind, --status, --verdict, --model, --load, --tag and --since only apply to patterns, and to --summary of all runs")
+	}
+	if c.Bundle != "" || c.WithText {
+		return c.bundle(sess, filter)
 	}
 	form := cmp.Or(runs.Format(c.Format), runs.FormatOf(c.Output), runs.JSON)
 	return sess.With(c.Store, func(s *store.Store) error {
@@ -283,7 +288,45 @@ func (c runsExportCmd) Run(sess *session.Session) error {
 	})
 }
 
-// writer is the function that writes the export.
+// bundle writes runs into one file for a report of a fault.
+func (c runsExportCmd) bundle(sess *session.Session, filter store.Filter) error {
+	_, err := os.Lstat(c.Bundle)
+	switch {
+	case c.Bundle == "":
+		return usagef("--with-text: needs --bundle FILE")
+	case c.Format+c.Output != "":
+		return usagef("--bundle %s: is always a zip file; remove --format and --output", c.Bundle)
+	case err == nil:
+		return usagef("--bundle %s: already exists; name a new file", c.Bundle)
+	case len(c.Runs) == 0:
+		c.Runs = []string{"last"}
+	}
+	health, err := conform.Diagnose(sess, doctor.PlannedLoad{})
+	if err != nil {
+		return err
+	}
+	b := runs.Bundle{Texts: c.WithText, Facts: map[string]any{"version.json": flags.Build(sess), "doctor.json": health}}
+	return sess.With(c.Store, func(s *store.Store) error {
+		list, err := found(s, c.Runs, filter)
+		if err != nil {
+			return err
+		}
+		for _, l := range list {
+			b.Runs = append(b.Runs, l.ID)
+		}
+		var remarks []string
+		err = files.WritePrivate(c.Bundle, func(w io.Writer) error {
+			remarks, err = b.Write(w, s)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("--bundle: %w", err)
+		}
+		_, err = fmt.Fprintf(sess.Stdout, "wrote %s: %s\n%s\n", c.Bundle, session.Plural(len(list), "run"), plain.Text(strings.Join(remarks, "\n")))
+		return err
+	})
+}
+
 func (c runsExportCmd) writer(sess *session.Session, s *store.Store, filter store.Filter, form runs.Format) (func(io.Writer) error, error) {
 	if c.Summary && len(c.Runs) == 0 {
 		list, err := s.List(filter)
@@ -301,13 +344,13 @@ func (c runsExportCmd) writer(sess *session.Session, s *store.Store, filter stor
 	case err == nil && len(list) > 1 && !form.Holds():
 		err = usagef("%d runs do not fit into one %s file; use -f csv or parquet, or --summary", len(list), form)
 	}
-	return func(w io.Writer) error { return runs.Export(w, opened(sess, s, list), form) }, err
+	return func(w io.Writer) error { return runs.Export(w, opened(sess, s, list), form, c.Marks) }, err
 }
 
 // summarize writes a row for each run.
 func summarize(sess *session.Session, w io.Writer, s *store.Store, list []store.Listing, form runs.Format) error {
 	all, err := withFigures(sess, s, list)
-	return errors.Join(err, runs.Summary(w, all, form, english))
+	return errors.Join(err, runs.Summary(w, all, form, english()))
 }
 
 // opened are stored runs, one after the other.

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 
 	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // caching is a server that has every prompt that it was sent before in its cache.
@@ -43,6 +44,7 @@ func caching() http.Handler {
 
 // Only bench of a server draws a seed, says which, and keeps it; whatever names one keeps that.
 func TestSeedsOfRuns(t *testing.T) {
+	race.Skip(t)
 	const server = "bench --url http://engine:80 -n 2 --output-len 1 --warmup 0"
 	synctest.Test(t, func(t *testing.T) {
 		v := newVirtual(t)

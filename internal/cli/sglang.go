@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/run"
@@ -136,7 +135,6 @@ type announcer struct {
 	mu   sync.Mutex // of the output
 }
 
-// Handle does nothing.
 func (*announcer) Handle(run.Event) error { return nil }
 
 // Watch prints a line when a request is sent, and one when it is answered.

@@ -183,7 +183,7 @@ func TestAnInterruptEndsASimulation(t *testing.T) {
 func TestAnInterruptEndsASweep(t *testing.T) {
 	signals := make(chan os.Signal)
 	v := newVirtual(t)
-	v.Args = []string{"sweep", "--rate", "1,2,3,4", "-n", "20000", "--store", v.store}
+	v.Args = []string{"sweep", "--rate", "1,2,3,4", "-n", "4000", "--store", v.store}
 	v.Signals = signals
 	ended := make(chan struct{})
 	go func() {

@@ -24,12 +24,10 @@ type tagsCmd struct {
 	flags.StoreFlag
 }
 
-// Help explains it.
 func (tagsCmd) Help() string {
 	return "Prints the tags and the remark that the run then has. Measured figures do not depend on them."
 }
 
-// Run changes labels, and prints them.
 func (c tagsCmd) Run(sess *session.Session) error {
 	add, remove, err := c.wanted()
 	if err != nil {
@@ -97,7 +95,6 @@ func (c tagsCmd) wanted() (add, remove []string, err error) {
 	return add, remove, err
 }
 
-// found are the runs that are named.
 func (c tagsCmd) found(runs *store.Store) ([]store.Listing, error) {
 	if !strings.ContainsAny(c.Which, "*?") {
 		one, err := runs.Find(c.Which)

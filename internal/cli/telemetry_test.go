@@ -98,6 +98,7 @@ func metricsOf(t *testing.T, v *virtual, page http.HandlerFunc) (stop func()) {
 
 // A server whose /metrics is no good costs a line of the report, and the run nothing.
 func TestMetricsThatAreNoGood(t *testing.T) {
+	race.Skip(t)
 	print := func(text string) func(io.Writer, int) {
 		return func(w io.Writer, _ int) { _, _ = io.WriteString(w, text) }
 	}

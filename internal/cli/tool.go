@@ -11,7 +11,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/session"
@@ -108,7 +107,6 @@ func (t *toolRun) make(sess *session.Session) error {
 // tools, which have no flag for them.
 const collectVariable = "PITOT_COLLECT"
 
-// collect takes the sources of a variable.
 func (t *toolRun) collect(sources string) {
 	if sources == "" {
 		return

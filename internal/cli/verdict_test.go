@@ -10,6 +10,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/test/race"
 )
 
 // scarce dials until so many connections are made, and then has no files left.
@@ -26,6 +27,7 @@ func scarce(connections int64) func(context.Context, string, string) (net.Conn, 
 // A run that is not valid is reported and kept with its verdict, and the exit code
 // tells, where it is asked to.
 func TestRequireValid(t *testing.T) {
+	race.Skip(t)
 	url := loopback(t)
 	port := url[strings.LastIndex(url, ":")+1:]
 	bench := "bench -q --url " + url + " -n 20 --arrival at-once --output-len 3 --warmup 0 --store runs.db "
@@ -54,7 +56,7 @@ func TestRequireValid(t *testing.T) {
 			t.Errorf("%s: nothing is said of the run:\n%s", tt.args, stderr)
 		}
 		stored := lastIn(t, "runs.db")
-		if v := stored.Run.Verdict; v == nil || v.Validity != trace.Invalid || !strings.Contains(english.SayAll("stop", v.Reasons), "file descriptors") {
+		if v := stored.Run.Verdict; v == nil || v.Validity != trace.Invalid || !strings.Contains(english().SayAll("stop", v.Reasons), "file descriptors") {
 			t.Errorf("%s: the verdict kept is %+v", tt.args, v)
 		}
 	}

@@ -56,7 +56,6 @@ func join(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// Report prints the table and writes the files.
 func (f *vllmFiles) Report(result *run.Result) error {
 	r, err := vllm.NewReport(result.Trace, "")
 	if err != nil {
@@ -107,10 +106,10 @@ func (f *vllmFiles) plots(base string, r *vllm.Report) {
 		if _, err := io.WriteString(w, "<!doctype html><meta charset=\"utf-8\"><title>Timeline</title>\n"); err != nil {
 			return err
 		}
-		return plot.Gaps(w, english, served, limits)
+		return plot.Gaps(w, english(), served, limits)
 	})
 	draw(f.PlotDatasetStats, "Dataset statistics", base+".dataset_stats.png", func(w io.Writer) error {
-		return plot.Tokens(plot.PNG{Writer: w}, english, served)
+		return plot.Tokens(plot.PNG{Writer: w}, english(), served)
 	})
 }
 

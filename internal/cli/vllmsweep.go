@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +14,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/sys/files"
-
 	"github.com/pitot-bench/pitot/internal/tool/python"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
@@ -78,10 +78,7 @@ func (s *sweeper) prepare() (err error) {
 			return fmt.Errorf("--bench-cmd with %s: %w", b, err)
 		}
 	}
-	name := python.Value(s.Experiment)
-	if name == "" {
-		name = time.Now().Format("20060102_150405")
-	}
+	name := cmp.Or(python.Value(s.Experiment), time.Now().Format("20060102_150405"))
 	s.folder = filepath.Join(s.OutputDir, name)
 	switch there := files.Exists(s.folder); {
 	case s.Resume && !there:
@@ -149,7 +146,6 @@ func (s *sweeper) write(name string, b []byte) error {
 	return files.WriteBytes(name, b)
 }
 
-// failed notes that a server failed.
 func (s *sweeper) failed(serve vllm.Params, why error) error {
 	name := "default"
 	if len(serve) > 0 {

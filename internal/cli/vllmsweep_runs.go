@@ -68,7 +68,6 @@ func (s *sweeper) one(up *running, serve, bench vllm.Params, n int, file string)
 	return nil, s.write(note, append(vllm.Indented(o.Bytes(), 2), '\n'))
 }
 
-// measure makes a run.
 func (s *sweeper) measure(up *running, serve, bench vllm.Params, n int, file string) (json.RawMessage, error) {
 	words := s.words(bench, file)
 	s.printf("[BEGIN BENCHMARK]\nBenchmark overrides: %s\nRun Number: %d\nBenchmark command: %s\nOutput file: %s", bench, n, python.Repr(words), file)
@@ -115,7 +114,6 @@ func (s *sweeper) discard(file string) error {
 // maxResult is the limit of a result file, in bytes.
 const maxResult = 1 << 30
 
-// updated is a result file with what the sweep adds to it.
 func (s *sweeper) updated(serve, bench vllm.Params, n int, file string) (json.RawMessage, error) {
 	data, err := files.Read(file, maxResult)
 	if err != nil {

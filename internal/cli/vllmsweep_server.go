@@ -65,7 +65,6 @@ func (s *sweeper) start(n int, serve vllm.Params) (*running, error) {
 	return up, nil
 }
 
-// stop ends the server with all that it started.
 func (r *running) stop(ctx context.Context) {
 	if _, err := r.server.Stop(ctx); err != nil {
 		fmt.Fprintln(r.sess.Stderr, "pitot:", err)

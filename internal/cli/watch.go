@@ -117,7 +117,7 @@ func (c watchCmd) shown(sess *session.Session, w *watching) (s shower, restore f
 	nothing := func() {}
 	switch {
 	case c.Format == "json":
-		return &lines{sess.Stdout, jsonOf(english)}, nothing, nil
+		return &lines{sess.Stdout, jsonOf(english())}, nothing, nil
 	case sess.Terminal == nil || sess.Dumb():
 		return &lines{sess.Stdout, lineOf(w.lang)}, nothing, nil
 	}

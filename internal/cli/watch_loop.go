@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,7 +15,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// A shower shows views.
 type shower interface {
 	show(live.View) error
 	live() bool    // each view takes the place of the one before
@@ -55,9 +55,7 @@ const (
 )
 
 // spans are how far back a view looks.
-func (w *watching) spans() resources.Spans {
-	return resources.SpansOf(w.every)
-}
+func (w *watching) spans() resources.Spans { return resources.SpansOf(w.every) }
 
 // watch samples and shows until ctx ends, a key says so, or all is shown that was asked for. It is an error if the
 // first named source gave nothing.
@@ -139,7 +137,6 @@ func ends(key byte) bool {
 	return key == 'q' || key == 'Q' || key == ctrlC || key == ctrlD || key == ctrlBackslash
 }
 
-// update takes new values.
 func (w *watching) update() {
 	now, spans := time.Now(), w.spans()
 	sources, values := w.group.Fresh(w.begun)
@@ -194,8 +191,6 @@ func (w *watching) silent() error {
 	}
 	s := w.sources[0]
 	why := live.Why(s, w.lang)
-	if why == "" {
-		why = "it was asked for " + time.Since(w.begun).Round(time.Second).String()
-	}
+	why = cmp.Or(why, "it was asked for "+time.Since(w.begun).Round(time.Second).String())
 	return fmt.Errorf("nothing from %s: %s", s.Via, why)
 }

@@ -59,7 +59,6 @@ const (
 	restOfPage = "\x1b[J"
 )
 
-// open takes the terminal over.
 func (s *page) open() (err error) {
 	if s.keys, s.restore, err = s.Keys(); err != nil {
 		return err

@@ -26,7 +26,6 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/experiment/design"
-	"github.com/pitot-bench/pitot/internal/experiment/lasting"
 	"github.com/pitot-bench/pitot/internal/experiment/server"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -131,7 +130,6 @@ func pathOf(e *design.Experiment, workload int) string {
 	return plan.Item("workloads", workload) + "." + map[bool]string{true: "command", false: "spec"}[e.Workloads[workload].Command != ""]
 }
 
-// compile makes the load of one variant and workload.
 func compile(c Compiler, v design.Variant, w design.Workload) (l VariantLoad, err error) {
 	if w.Command != "" {
 		var words []string
@@ -145,8 +143,8 @@ func compile(c Compiler, v design.Variant, w design.Workload) (l VariantLoad, er
 		}
 	}
 	l.Workload = w.Name
-	if err == nil && lasting.Open(&l.Spec) {
-		l.Spec = lasting.Counted(l.Spec)
+	if err == nil && OpenEnded(&l.Spec) {
+		l.Spec = counted(l.Spec)
 	}
 	return l, inVariant(v, v.Flags != "" || v.Settings != nil, err)
 }

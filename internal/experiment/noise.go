@@ -49,7 +49,6 @@ func (j *Journal) noise(c compare.Comparison, baseline string) (all []Noise) {
 	return all
 }
 
-// evidenceRun is a run of a variant and workload that is evidence.
 func (j *Journal) evidenceRun(variant, workload string) (LegRun, bool) {
 	for _, l := range j.With(Done) {
 		for _, r := range l.Runs {

@@ -174,7 +174,6 @@ func (j *Journal) Read(file string, given []byte) (*design.Experiment, *plan.Doc
 	return e, doc, nil
 }
 
-// tree is an experiment as JSON has it.
 func tree(e *design.Experiment) (v any) {
 	b, err := json.Marshal(e)
 	if err == nil {

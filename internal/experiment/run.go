@@ -91,7 +91,6 @@ func (x *execution) emit(e Event) {
 	}
 }
 
-// storeJournal stores the journal.
 func (x *execution) storeJournal() error {
 	x.j.Spent = x.spent + x.Now().Sub(x.since)
 	return x.Keep(x.j)
@@ -196,7 +195,6 @@ func (e *LostError) Error() string { return "the legs fail, one after the other"
 // Message is it as data.
 func (e *LostError) Message() plan.Message { return plan.Msg(legsFail) }
 
-// leg makes one attempt at a turn.
 func (x *execution) leg(ctx context.Context, t turn, variant, ordinal int) error {
 	if x.stopped(ctx) {
 		return ErrInterrupted
@@ -263,7 +261,6 @@ func (x *execution) stopped(ctx context.Context) bool {
 	}
 }
 
-// begins describes the beginning of a leg.
 func (x *execution) begins(l *Leg) LegBegins {
 	e := LegBegins{Leg: l, Number: x.j.Number(l), Gone: x.elapsed()}
 	if x.j.Winner != "" {
@@ -299,7 +296,6 @@ func (x *execution) measure(ctx context.Context, l *Leg, variant int) (why plan.
 	return why, nil
 }
 
-// measureOne makes one run of a leg.
 func (x *execution) measureOne(ctx context.Context, l *Leg, s *started, load VariantLoad, workload, repeat int) (why plan.Message, err error) {
 	load.Spec = x.seeded(load.Spec, l, load.Spec.Target.URL == "" || s.Server != nil && x.restarts(), workload, repeat)
 	load.Spec.Target.URL = cmp.Or(s.url, load.Spec.Target.URL)
@@ -404,7 +400,6 @@ func (x *execution) drifted(settings json.RawMessage, l *Leg) json.RawMessage {
 	return b
 }
 
-// judge compares the legs that are evidence.
 func (x *execution) judge(looks compare.Looks, confirms bool) (compare.Comparison, error) {
 	var legs []*Leg
 	for _, l := range x.j.With(Done) {

@@ -34,7 +34,6 @@ func (x *execution) enough(block int) (why plan.Message, err error) {
 	return why, nil
 }
 
-// begun reports whether a block has a leg.
 func (x *execution) begun(block int) bool { return x.j.Blocks() >= block }
 
 // elapsed is the time that the experiment has taken.

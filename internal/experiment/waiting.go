@@ -19,7 +19,6 @@ type waiter struct {
 	timer *time.Timer // nil: no wait, or it was reported
 }
 
-// wait sets the current wait.
 func (w *waiter) wait(what plan.Message) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -25,7 +25,6 @@ const (
 // theirs.
 type Exchange struct{ Sent, Arrived, Answered, Received int64 }
 
-// plausible reports whether clocks can have read this.
 func (e Exchange) plausible() bool {
 	for _, t := range []int64{e.Sent, e.Arrived, e.Answered, e.Received} {
 		if t < -farthest || t > farthest {
@@ -37,9 +36,7 @@ func (e Exchange) plausible() bool {
 }
 
 // roundTrip is the time on the way, there and back.
-func (e Exchange) roundTrip() int64 {
-	return max(0, (e.Received-e.Sent)-(e.Answered-e.Arrived))
-}
+func (e Exchange) roundTrip() int64 { return max(0, (e.Received-e.Sent)-(e.Answered-e.Arrived)) }
 
 // A Clock is the clock of another machine as exchanges show it. The zero Clock has none. It is not
 // safe for concurrent use. Its size has a limit, whatever the number of exchanges.

@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// A mark is an upper bound at one instant.
 type mark struct {
 	at   int64
 	sent int64 // when the exchange began that it is from
@@ -58,7 +57,6 @@ func (c *ceiling) after(t int64) int {
 	return i
 }
 
-// at is the ceiling at an instant.
 func (c *ceiling) at(t int64) int64 {
 	i, v := c.after(t), int64(unbounded)
 	if i > 0 {
@@ -95,7 +93,6 @@ func (c *ceiling) highest(from, to int64) int64 {
 	return top
 }
 
-// add adds a mark.
 func (c *ceiling) add(at, sent, read int64) {
 	i := c.after(at)
 	c.marks = slices.Insert(c.marks, i, mark{at: at, sent: sent, read: read, least: min(read, c.at(at))})
@@ -129,7 +126,6 @@ func (c *ceiling) spread(i int) {
 
 func (c *ceiling) sameSlot(i, k int) bool { return c.marks[i].at/c.width == c.marks[k].at/c.width }
 
-// thin leaves the best of each slot.
 func (c *ceiling) thin() {
 	marks := c.marks[:0]
 	for i := 0; i < len(c.marks); {

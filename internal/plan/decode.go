@@ -1,10 +1,12 @@
 package plan
 
 import (
+	"cmp"
 	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"strconv"
@@ -51,7 +53,6 @@ func (d *decoding) problem(path string, at Place, value, why string, a ...any) {
 	d.problems = append(d.problems, Problem{Path: path, Value: value, Why: fmt.Sprintf(why, a...), at: at})
 }
 
-// value fills one value.
 func (d *decoding) value(path string, dst reflect.Value, n *Node) {
 	if n.Kind == Null { // as if it were absent
 		return
@@ -128,18 +129,13 @@ func fieldsOf(v reflect.Value) (fields map[string]reflect.Value, names []string)
 	fields = map[string]reflect.Value{}
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
-		tag := f.Tag.Get("yaml")
-		if tag == "" {
-			tag = f.Tag.Get("json")
-		}
+		tag := cmp.Or(f.Tag.Get("yaml"), f.Tag.Get("json"))
 		name, options, _ := strings.Cut(tag, ",")
 		switch {
 		case name == "-" || !f.IsExported() && !f.Anonymous:
 		case name == "" && (f.Anonymous || options == "inline"):
 			inner, more := fieldsOf(v.Field(i))
-			for name, field := range inner {
-				fields[name] = field
-			}
+			maps.Copy(fields, inner)
 			names = append(names, more...)
 		case name != "":
 			fields[name] = v.Field(i)

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -16,6 +15,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/pitot-bench/pitot/internal/plan/secret"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // A Document is a YAML or JSON file as a tree, with the place of every value.
@@ -83,7 +83,6 @@ func excerpt(line string, column int) (string, int) {
 // Mistakes are those of a file in order of place.
 type Mistakes []Mistake
 
-// Error lists them one after the other.
 func (m Mistakes) Error() string { return listed(m) }
 
 // Parse reads a file that holds one document. The error is Mistakes.
@@ -222,7 +221,7 @@ func (d *Document) Explain(problems ...Problems) error {
 
 // itemless matches an item number at the beginning of a path; the place gives it
 // already.
-var itemless = regexp.MustCompile(`^\[\d+\]\.?`)
+var itemless = lazy.Regexp(`^\[\d+\]\.?`)
 
 // misread reports whether a path, or a setting that contains it, is wrong.
 func misread(wrong map[string]bool, path string) bool {

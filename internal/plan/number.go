@@ -3,10 +3,11 @@ package plan
 import (
 	"errors"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // Flags, plans and settings files read numbers alike:
@@ -15,7 +16,6 @@ import (
 //	2.5 .5 5e-3 inf .inf                     a number, as are all of the above
 //	010 00.5                                 neither: to some they are octal
 
-// errZero is the error for such a number.
 var errZero = errors.New("must be a number that does not begin with 0")
 
 // ParseInteger reads a whole number.
@@ -72,7 +72,7 @@ func ParseNumber(text string) (float64, error) {
 }
 
 // thousands is a number with a factor behind it, or with commas in it.
-var thousands = regexp.MustCompile(`^([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+(?:\.[0-9]+)?)([kKmM]?)$`)
+var thousands = lazy.Regexp(`^([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+(?:\.[0-9]+)?)([kKmM]?)$`)
 
 // Spelling is a hint for a number written as 10k or 10,000, such as "; write 10000"; empty for other texts.
 func Spelling(text string) string {
@@ -113,7 +113,6 @@ func ParseTime(text string) (time.Duration, error) {
 	return 0, errors.New("must be a time such as 30s, 10m or 1h30m")
 }
 
-// finite reads a number that is not infinite.
 func finite(text string) (float64, error) {
 	x, err := ParseNumber(text)
 	if math.IsInf(x, 0) {

@@ -21,7 +21,6 @@ type Problem struct {
 	at Place // in the file where it was found, if not that of the path
 }
 
-// Error is the problem under its path.
 func (p Problem) Error() string { return p.Under(p.Path) }
 
 // At is the place in the file where it was found, if not that of the path.
@@ -199,3 +198,18 @@ func editDistance(a, b string) int {
 	}
 	return row[len(b)]
 }
+
+// A Front is a front end: it words problems, and knows the names of settings there.
+type Front interface {
+	Explain(Problems) error
+	NameOf(path string) string
+}
+
+// ByPath is the front of a Spec without one: settings are called by their paths.
+type ByPath struct{}
+
+// Explain returns the problems as they are.
+func (ByPath) Explain(p Problems) error { return p }
+
+// NameOf is the path.
+func (ByPath) NameOf(path string) string { return path }

@@ -53,7 +53,6 @@ func (p *Problems) Product(path string, most int, what string, factors ...int) {
 	p.If(product > uint64(most), path, nil, "%s make more than %d %s", joined(factors), most, what)
 }
 
-// joined are factors with times between them.
 func joined(factors []int) (text string) {
 	for i, f := range factors {
 		if i > 0 {

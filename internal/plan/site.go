@@ -3,10 +3,11 @@ package plan
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // A Site is where the process runs that an environment is read of. Files and flags write it as
@@ -137,7 +138,7 @@ func IsRole(text string) bool {
 	return roleName.MatchString(text) && !slices.Contains([]string{"client", "plan", "server"}, text)
 }
 
-var roleName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
+var roleName = lazy.Regexp(`^[a-z][a-z0-9_-]{0,31}$`)
 
 // Sites are those of the processes of a deployment, each role once. Files write them with blanks between them.
 type Sites []Site
@@ -145,7 +146,6 @@ type Sites []Site
 // MostSites is how many processes of a deployment are asked.
 const MostSites = 32
 
-// String writes them.
 func (s Sites) String() string {
 	texts := make([]string, len(s))
 	for i, p := range s {

@@ -432,7 +432,6 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// String is its text.
 func (d Duration) String() string { return time.Duration(d).String() }
 
 // Std is d as a time.Duration.

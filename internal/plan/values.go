@@ -4,11 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // ParseValues is the values of a list, at most most of them, each once. The end of a range belongs to
@@ -47,7 +48,7 @@ func ParseValues(list string, most int) (all []string, err error) {
 const number = `(-?[0-9]+(?:\.[0-9]+)?)`
 
 // span matches FROM..TO, FROM..TOxFACTOR and FROM..TO+STEP.
-var span = regexp.MustCompile(`^` + number + `\.\.` + number + `(?:([x+])` + number + `)?$`)
+var span = lazy.Regexp(`^` + number + `\.\.` + number + `(?:([x+])` + number + `)?$`)
 
 // series are the numbers of a span; by is x, + or nothing, which stands for +1.
 func series(first, last, by, step string, most int) (all []string, err error) {

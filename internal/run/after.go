@@ -15,7 +15,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/exposition"
 )
 
-// workers are the servers to profile.
 func (x *execution) workers() []plan.Worker {
 	if all := x.spec.Before.Profiler.Workers; len(all) > 0 {
 		return all
@@ -41,7 +40,6 @@ func (x *execution) startProfilers(ctx, unlessStopped context.Context) {
 	x.callProfilers(starting, unlessStopped.Done(), true, call)
 }
 
-// stamped adds the time to output_dir of a body.
 func stamped(body json.RawMessage, now time.Time) json.RawMessage {
 	var fields map[string]any
 	if json.Unmarshal(body, &fields) != nil {

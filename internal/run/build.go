@@ -79,7 +79,6 @@ func (b *builder) one(ctx context.Context) (out built, err error) {
 	return out, plan.Below(plan.Join(s.path, "arrival"), err)
 }
 
-// of is the source of a part.
 func (b *builder) of(o *part) *workload.Source {
 	s := b.source
 	s.Seed |= o.seed
@@ -159,7 +158,6 @@ func (b *builder) suit(w *workload.Workload) error {
 	return nil
 }
 
-// mix deals the arrivals to the parts by weight.
 func (b *builder) mix(ctx context.Context) (built, error) {
 	parts := b.streams[0].parts
 	weights := make([]float64, len(parts))
@@ -273,7 +271,6 @@ func ofPart(name string, notes []plan.Message) (out []plan.Message) {
 	return out
 }
 
-// perPart counts the arrivals of each part.
 func perPart(of []int, parts int) []int {
 	counts := make([]int, parts)
 	for _, i := range of {

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -55,7 +56,7 @@ func (x *execution) reset(ctx context.Context) string {
 	if x.emptied != "" { // since the warm-up, as the Spec asks
 		return x.emptied
 	}
-	_ = pause(ctx, retirePause)
+	_ = Pause(ctx, retirePause)
 	for _, route := range resetRoutes {
 		err := x.resetBy(ctx, route)
 		if err == nil {
@@ -77,7 +78,7 @@ func (x *execution) resetBy(ctx context.Context, route string) error {
 	for {
 		err := x.target.server().Post(ctx, route, nil)
 		status := (*endpoint.StatusError)(nil)
-		if !errors.As(err, &status) || !busy(status) || pause(ctx, retirePause) != nil {
+		if !errors.As(err, &status) || !busy(status) || Pause(ctx, retirePause) != nil {
 			return err
 		}
 	}
@@ -100,10 +101,7 @@ func unknownRoute(err error) bool {
 func (x *execution) prime(ctx context.Context) (answered int) {
 	requests := x.primers()
 	_ = x.handle(Priming{requests.N})
-	limit := x.spec.Gate.Concurrency
-	if limit == 0 {
-		limit = primeLimit
-	}
+	limit := cmp.Or(x.spec.Gate.Concurrency, primeLimit)
 	d := driver.Driver{Sender: x.client, Now: x.target.transport.Now}
 	out := d.Run(ctx, nil, driver.Plan{Requests: requests, Schedule: arrival.Burst(), Concurrency: limit})
 	cold := judgeWarmUp(out.Records)

@@ -49,7 +49,6 @@ func (p *Prepared) standing() (apiserver.Config, *profile.Profile, error) {
 	return settings.Config(p.Machine.Pitot, p.Read)
 }
 
-// simulatedProtocols are those of a simulation.
 var simulatedProtocols = []string{"completions", "chat", "generate"}
 
 // checkSimulated refuses settings without a meaning in virtual time, and sets the model.

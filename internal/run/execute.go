@@ -128,7 +128,7 @@ func (x *execution) before(ctx context.Context) error {
 	x.startSampling(ctx)
 	began := time.Now()
 	err := x.telemetry.idling(func() error {
-		err := pause(ctx, x.spec.Before.Settle.Std())
+		err := Pause(ctx, x.spec.Before.Settle.Std())
 		x.awaitPower(ctx, began, longestBefore)
 		return err
 	})
@@ -401,7 +401,6 @@ func (x *execution) sender() driver.Sender {
 	return watched{x.client, watchers}
 }
 
-// watched is a sender of requests that others watch.
 type watched struct {
 	driver.Sender
 	watchers []Watcher
@@ -442,7 +441,6 @@ func closedLoop(s *plan.Spec) bool {
 	return s.Gate.Concurrency > 0 && !slices.ContainsFunc(s.Load, func(s plan.Stream) bool { return s.Arrival.Kind != atOnce })
 }
 
-// ahead is the planned work of the run.
 func (x *execution) ahead() PlannedWork {
 	all := x.Requests()
 	l := PlannedWork{Requests: all.N, Gate: x.spec.Gate.Concurrency, Until: x.spec.Duration.Std()}

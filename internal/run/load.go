@@ -29,7 +29,6 @@ type stream struct {
 	parts   []*part // one where there is no mix
 }
 
-// A part is a dataset of a stream.
 type part struct {
 	plan.Part
 	path    string // of the dataset
@@ -90,7 +89,6 @@ func protocolNames() (names []string) {
 	return names
 }
 
-// resolve finds the arrival of a stream.
 func (s *stream) resolve(kinds Kinds) (p plan.Problems) {
 	at := plan.Join(s.path, "arrival")
 	create := kinds.Arrivals[s.Arrival.Kind]
@@ -106,7 +104,6 @@ func (s *stream) resolve(kinds Kinds) (p plan.Problems) {
 	return p.Below(at)
 }
 
-// parts finds the datasets of stream i.
 func (l *load) parts(s *stream, i int, kinds Kinds) (p plan.Problems) {
 	if len(s.Mix) == 0 {
 		one := &part{
@@ -144,7 +141,6 @@ func (s *stream) checkTimes() (p plan.Problems) {
 	return p
 }
 
-// resolve finds the dataset of a part.
 func (l *load) resolve(o *part, kinds Kinds) (p plan.Problems) {
 	kind, ok := kinds.Datasets[o.Dataset.Kind]
 	if !ok {
@@ -193,7 +189,6 @@ func recognize(p plan.Problems, dataset plan.Typed) {
 	}
 }
 
-// recognized is traffic.Recognize of a regular file.
 func recognized(name string) string {
 	file, err := files.OpenRegular(name)
 	if err != nil {
@@ -218,7 +213,6 @@ func unknownKind(path, kind string, names []string) (p plan.Problems) {
 	return p
 }
 
-// source is the source of a part.
 func (l *load) source(o *part, files workload.Files) *workload.Source {
 	return &workload.Source{
 		Requests: l.requests(), Seed: l.spec.Seed | o.seed, IDPrefix: l.spec.Request.IDs, Files: files, Ask: l.ask, NeedTime: l.timed(), Spool: l.spool, Window: l.window,
@@ -226,9 +220,7 @@ func (l *load) source(o *part, files workload.Files) *workload.Source {
 }
 
 // timed reports whether requests are sent at times from the data.
-func (l *load) timed() bool {
-	return slices.ContainsFunc(l.streams, (*stream).followsData)
-}
+func (l *load) timed() bool { return slices.ContainsFunc(l.streams, (*stream).followsData) }
 
 // read reads the files that datasets and arrivals name.
 func (l *load) read(ctx context.Context, files workload.Files) error {

@@ -8,14 +8,15 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // refuses finds the words with which servers refuse a member of a body for being there, and not for its value:
 // pydantic's, serde's, JSON Schema's, those of OpenAI and of servers like it.
-var refuses = regexp.MustCompile(`(?i)\b(extra|forbid(den)?|permitted|allowed|(un)?support(s|ed)?|unknown|unrecogni[sz]ed|unexpected|additional|invalid (parameter|field|argument|property))\b`)
+var refuses = lazy.Regexp(`(?i)\b(extra|forbid(den)?|permitted|allowed|(un)?support(s|ed)?|unknown|unrecogni[sz]ed|unexpected|additional|invalid (parameter|field|argument|property))\b`)
 
 // proposes finds where they go on with accepted values.
-var proposes = regexp.MustCompile("(?i)expected one of|did you mean|\\buse ['\"`]")
+var proposes = lazy.Regexp("(?i)expected one of|did you mean|\\buse ['\"`]")
 
 // needed are members without which a request asks nothing, or is answered otherwise than it is read.
 var needed = []string{"model", "stream", "messages", "prompt", "input", "inputs", "input_ids", "text", "text_input", "query", "documents", "file"}

@@ -55,12 +55,12 @@ func (p *Prepared) poll(ctx context.Context) error {
 			p.emit(Polled{what, took, err})
 			return remedied(fmt.Errorf("the server at %s is not ready: %w", what.URL, err), Way{"before.ready.timeout", "waits longer, and 0 does not wait"})
 		}
-		_ = pause(ctx, pollPause)
+		_ = Pause(ctx, pollPause)
 	}
 }
 
-// pause waits, or ends with the cause if ctx is cancelled.
-func pause(ctx context.Context, d time.Duration) error {
+// Pause waits, or ends with the cause if ctx is cancelled.
+func Pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -87,7 +87,7 @@ func (p *Prepared) models(ctx context.Context) ([]endpoint.Model, error) {
 		case !reported:
 			p.emit(Waiting{URL: p.target.base, Limit: limit, Err: err})
 		}
-		_ = pause(ctx, min(driver.Uneven(time.Second), time.Until(deadline)))
+		_ = Pause(ctx, min(driver.Uneven(time.Second), time.Until(deadline)))
 	}
 }
 

@@ -111,7 +111,6 @@ func (p *Prepared) addNotes(notes ...plan.Message) {
 	}
 }
 
-// hide removes secrets from a message.
 func (p *Prepared) hide(m plan.Message) plan.Message {
 	return m.Map(func(text string) string { return endpoint.FirstKilobyte(p.Secrets.Hide(text)) })
 }
@@ -430,7 +429,6 @@ func (p *Prepared) planned() int {
 	return p.Requests().N
 }
 
-// newClient makes the client that sends the requests.
 func (p *Prepared) newClient(ctx context.Context) (err error) {
 	asked := p.spec.Request
 	protocol := endpoint.Protocol(asked.Protocol)

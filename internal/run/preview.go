@@ -148,7 +148,6 @@ func (f *Forecast) tokens(ctx context.Context, p *Prepared) (err error) {
 	return err
 }
 
-// count sums up the requests.
 func (f *Forecast) count(b *built) {
 	all := b.work.All()
 	f.Workload, f.Arrival, f.Notes, f.Requests = b.what, b.when, b.work.Notes, all.N

@@ -125,7 +125,6 @@ func waysToRead(r *trace.Record) []Way {
 	return nil
 }
 
-// A coldStart is how a warm-up failed.
 type coldStart struct {
 	failed int
 	none   bool                // nothing was answered

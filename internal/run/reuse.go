@@ -56,7 +56,6 @@ type firstBlock struct {
 	made bool
 }
 
-// add takes prompt i.
 func (f *firstBlocks) add(i int, r *workload.Request) {
 	size := max(len(r.Text), len(r.Messages), len(r.Parts))
 	if len(r.Tokens) > 0 {
@@ -256,7 +255,7 @@ func (x *execution) reusable(records []*trace.Record) int {
 		s.template = templateTokens
 	}
 	sum := 0
-	for _, r := range inOrder(records) {
+	for _, r := range metrics.InOrder(records) {
 		n, ok := s.of(r)
 		if !ok || x.silent() || len(s.known.known) > 4*mostBlocks {
 			return -1
@@ -264,10 +263,6 @@ func (x *execution) reusable(records []*trace.Record) int {
 		sum += n
 	}
 	return sum
-}
-
-func inOrder(records []*trace.Record) []*trace.Record {
-	return slices.SortedFunc(slices.Values(records), func(a, b *trace.Record) int { return cmp.Compare(a.Index, b.Index) })
 }
 
 // A sharing finds out how much of each prompt is in the cache.

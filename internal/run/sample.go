@@ -121,7 +121,6 @@ func (x *execution) emitFresh(zero time.Time) {
 	_ = x.handle(Sampled{secret.Clean(x.Secrets, sources), values})
 }
 
-// collected ends the telemetry of a run that was made.
 func (x *execution) collected(ctx context.Context) {
 	s := x.telemetry
 	if s == nil {

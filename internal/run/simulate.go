@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/pitot-bench/pitot/internal/load/arrival"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/sim"
@@ -63,7 +64,6 @@ func (x *execution) simulate(ctx context.Context) (*Result, error) {
 	return r, err
 }
 
-// simulated adds what a simulation gave to the run.
 func (x *execution) simulated(ctx context.Context, out sim.Outcome) error {
 	page, err := exposition.Parse(ctx, "", x.server.Metrics(out.Load))
 	if err != nil {
@@ -113,7 +113,7 @@ func (p *Prepared) Simulation(ctx context.Context) (sim.SimulationPlan, error) {
 type forecast struct {
 	*Prepared
 	requests  workload.List
-	followers sim.Followers
+	followers arrival.Followers
 	made      map[int]*sim.Request // that were not asked for
 	more      func() ([]forecasted, error)
 	end       func()
@@ -137,7 +137,7 @@ func (p *Prepared) newForecast(ctx context.Context) *forecast {
 	if f.requests.Chained {
 		n = f.requests.N
 	}
-	f.followers = sim.NewFollowers(n, func(i int) int { return f.requests.Brief(i).After })
+	f.followers = arrival.NewFollowers(n, func(i int) int { return f.requests.Brief(i).After })
 	ctx, cancel := context.WithCancel(ctx)
 	parts, running := make(chan func() ([]forecasted, error), ahead), new(sync.WaitGroup)
 	running.Go(func() {
@@ -213,7 +213,6 @@ func (f *forecast) Request(i int) (*sim.Request, error) {
 	return r, nil
 }
 
-// look makes further requests.
 func (f *forecast) look() error {
 	some, err := f.more()
 	for i := range some {

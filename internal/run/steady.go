@@ -42,7 +42,6 @@ func (x *execution) warmUntilSteady(ctx context.Context) error {
 	return x.warmedUp(all)
 }
 
-// sendWave sends the requests of a wave as the run sends its own.
 func (x *execution) sendWave(ctx context.Context, w []workload.Request) []*trace.Record {
 	d := driver.Driver{Sender: x.client, Now: x.target.transport.Now}
 	return d.Run(ctx, nil, driver.Plan{Requests: workload.Listed(w), Schedule: slices.Values(x.waves.due), Concurrency: x.spec.Gate.Concurrency}).Records

@@ -33,7 +33,6 @@ type target struct {
 	secrets   *secret.Set
 }
 
-// close closes the connections.
 func (t *target) close() {
 	t.transport.Close()
 	t.unwatch()
@@ -163,7 +162,6 @@ func (t *target) headers(spec *plan.Spec, s *secrets) error {
 	return s.key(t.requests, "target.key", spec.Target.Key)
 }
 
-// certificates are the system's and those in a file.
 func certificates(d *Deps, file string) (*x509.CertPool, error) {
 	const path = "target.ca"
 	pem, err := d.Read(file)

@@ -45,7 +45,6 @@ const (
 	briefTime   = time.Minute
 )
 
-// waveLimit is that of the warm-up.
 func (p *Prepared) waveLimit() waveLimit {
 	if !p.spec.Before.WarmUp.Brief {
 		return steadyWaves
@@ -72,7 +71,6 @@ type waves struct {
 	limit    waveLimit
 }
 
-// drawWaves makes them.
 func (p *Prepared) drawWaves(ctx context.Context, b *builder) error {
 	l := p.waveLimit()
 	due := p.waveTimes(l)

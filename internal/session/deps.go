@@ -91,7 +91,6 @@ func (s *Session) hub(download bool) *hub.Hub {
 // hubOf adapts a hub to run.Hub.
 type hubOf struct{ *hub.Hub }
 
-// Dataset is the files of a dataset.
 func (h hubOf) Dataset(ctx context.Context, name string) (fs.FS, string, error) {
 	return h.Hub.Dataset(name).FS(ctx)
 }

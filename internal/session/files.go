@@ -75,7 +75,6 @@ func Files(args []string) (files []File, problems []result.Problem, err error) {
 	return files, problems, errors.Join(errs...)
 }
 
-// folder lists the results below a folder.
 func folder(root string) (files []File, skipped []result.Problem, err error) {
 	var names []string
 	var unread []result.Problem

@@ -100,7 +100,6 @@ func (f Fleet) flagsGiven() (names []string) {
 	return names
 }
 
-// A named file.
 type fleetFile struct{ flag, name string }
 
 func (f Fleet) files() []fleetFile {

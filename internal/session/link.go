@@ -12,7 +12,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
 	"github.com/pitot-bench/pitot/internal/fleet/control"
 	"github.com/pitot-bench/pitot/internal/fleet/inputs"
-
 	"github.com/pitot-bench/pitot/internal/run"
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )

@@ -106,7 +106,6 @@ func (s *Session) execute(spec plan.Spec, deps run.Deps, o Options, sinks []run.
 	return prepared.Execute(ends.Run, stopped, sinks...)
 }
 
-// either is closed with the first of two channels.
 func either(ctx context.Context, a, b <-chan struct{}) <-chan struct{} {
 	first := make(chan struct{})
 	go func() {
@@ -235,4 +234,48 @@ func (s *Session) Load(d *pitot.Draft) (experiment.VariantLoad, error) {
 		return experiment.VariantLoad{}, Usage(c.Explain(problems))
 	}
 	return experiment.VariantLoad{Compiled: tool.Compiled{Spec: c.Spec, Front: c, Given: c.Given, Args: pitot.MaskedArgs(d.Words())}}, nil
+}
+
+// Signals are the interrupts of a run: while it is prepared the first ends it; afterwards the first stops it, and
+// the second cancels requests in flight.
+type Signals struct {
+	Run       context.Context // its execution
+	Preparing context.Context
+	Release   func()
+	begin     chan chan struct{} // hands over the channel to close
+}
+
+// WatchSignals begins to listen.
+func (s *Session) WatchSignals() *Signals {
+	ctx, cancel := context.WithCancel(context.Background())
+	preparing, interrupt := context.WithCancelCause(ctx)
+	w := &Signals{Run: ctx, Preparing: preparing, begin: make(chan chan struct{}), Release: cancel}
+	go func() {
+		var stop chan struct{}
+		for stop == nil {
+			select {
+			case <-s.Signals:
+				interrupt(ErrInterrupted)
+			case stop = <-w.begin:
+			case <-ctx.Done():
+				return
+			}
+		}
+		for _, next := range []func(){func() { close(stop) }, cancel} {
+			select {
+			case <-s.Signals:
+				next()
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return w
+}
+
+// Executing says that the run is prepared. The channel is closed to stop it.
+func (s *Signals) Executing() <-chan struct{} {
+	stop := make(chan struct{})
+	s.begin <- stop
+	return stop
 }

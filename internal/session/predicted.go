@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/pitot-bench/pitot/internal/experiment/lasting"
+	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/predict"
 	"github.com/pitot-bench/pitot/internal/model/profile"
@@ -58,17 +58,17 @@ func NewPredictedLoad(sess *Session, s plan.Spec, settled bool, words func(error
 // lengthen sets the duration of a load without a number of requests or a time: long enough to show the effect of
 // its rate on the engine of a profile. Later profiles use the same duration.
 func (l *PredictedLoad) lengthen(ctx context.Context, p *profile.Profile) error {
-	if !lasting.Open(&l.spec) {
+	if !experiment.OpenEnded(&l.spec) {
 		return nil
 	}
-	light, err := l.simulate(ctx, lasting.Light(l.spec), p)
+	light, err := l.simulate(ctx, experiment.LightLoad(l.spec), p)
 	if err != nil {
 		return err
 	}
-	l.spec, l.settled = lasting.Lengthened(l.spec, lasting.Long(light.Records)), true
+	l.spec, l.settled = experiment.Lengthened(l.spec, experiment.AnswerTime(light.Records)), true
 	for range mostTries {
 		t, err := l.simulate(ctx, l.spec, p)
-		needs := lasting.Needs(t, &l.spec)
+		needs := experiment.NeedsTime(t, &l.spec)
 		if err != nil || needs <= l.spec.Duration.Std() {
 			return err
 		}
@@ -80,7 +80,6 @@ func (l *PredictedLoad) lengthen(ctx context.Context, p *profile.Profile) error 
 // mostTries is how often a load is lengthened if its answers take longer than expected.
 const mostTries = 2
 
-// simulate is a run of a Spec.
 func (l *PredictedLoad) simulate(ctx context.Context, s plan.Spec, p *profile.Profile) (*trace.Trace, error) {
 	load, made, err := l.session.Requests(ctx, s, p)
 	if err != nil {

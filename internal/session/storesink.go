@@ -38,7 +38,6 @@ func (s *Session) newStoreSink(file string, trouble func(error)) (*storeSink, er
 
 func (k *storeSink) close() { _ = k.store.Close() }
 
-// Handle stores the events of a run.
 func (k *storeSink) Handle(e run.Event) (err error) {
 	switch e := e.(type) {
 	case run.Starting:

@@ -158,7 +158,6 @@ func (v *View) End() {
 // own is the processor time of this process, and how many processors it may use at once.
 func own() (used time.Duration, processors int) { return machine.OwnCPU(), runtime.GOMAXPROCS(0) }
 
-// first reports whether a note is new.
 func (v *View) first(note string) bool {
 	if v.printed == nil {
 		v.printed = map[string]bool{}

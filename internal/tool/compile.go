@@ -14,7 +14,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
-
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 

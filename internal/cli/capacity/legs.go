@@ -24,7 +24,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
 
-// legs makes the runs of a search.
 type legs struct {
 	Cmd
 	sess   *session.Session
@@ -147,7 +146,6 @@ func checkShared(d *pitot.Draft) error {
 	return nil
 }
 
-// load is the run of a leg.
 func (g *legs) load(l search.Leg) (experiment.VariantLoad, error) {
 	d := g.draft
 	own := []pitot.Setting{
@@ -252,7 +250,6 @@ func loadName(l search.Leg) string {
 	return fmt.Sprintf("%g/s", l.Load)
 }
 
-// resumeHint says how to go on.
 func (g *legs) resumeHint() error {
 	if g.count == 0 {
 		return nil
@@ -313,7 +310,6 @@ type watch struct {
 
 func newWatch(l search.Leg) *watch { return &watch{leg: l, enough: make(chan struct{})} }
 
-// Handle sees an event.
 func (w *watch) Handle(e run.Event) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

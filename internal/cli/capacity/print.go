@@ -58,7 +58,6 @@ func writeText(w io.Writer, a *search.Answer, lang *words.Language) error {
 	return err
 }
 
-// table shows both sides.
 func table(w io.Writer, a *search.Answer, lang *words.Language) error {
 	head := []string{lang.Word("capacity.title-side"), lang.Word("capacity.title-load"), lang.Word("capacity.title-runs"), lang.Word("capacity.title-requests")}
 	rows := [][]string{append(head, a.Objectives...)}

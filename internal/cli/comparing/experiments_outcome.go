@@ -73,7 +73,6 @@ func LogFile(j *experiment.Journal, l *experiment.Leg) string {
 	return filepath.Join(j.Folder, "logs", fmt.Sprintf("leg-%03d%s-%s.log", j.Number(l), try, fileName(l.Variant)))
 }
 
-// fileName is text as part of a file's name.
 func fileName(text string) string {
 	out := []rune(text)
 	for i, r := range out {

@@ -35,7 +35,6 @@ func newExperimentPage(j *experiment.Journal, lang *words.Language) experimentPa
 	return t
 }
 
-// row is the experiment in a list.
 func (t experimentPage) row() view.ExperimentRow {
 	j := t.j
 	row := view.ExperimentRow{
@@ -181,7 +180,6 @@ func (t experimentPage) timeLeft() *float64 {
 	return &seconds
 }
 
-// method is how it is carried out.
 func (t experimentPage) method() (fields []view.Field) {
 	if t.all == nil {
 		return nil
@@ -233,7 +231,6 @@ func (t experimentPage) orders() (all, confirming []string) {
 	return all, confirming
 }
 
-// letter stands for a variant.
 func (t experimentPage) letter(variant string) string {
 	i := slices.IndexFunc(t.all, func(v design.Variant) bool { return v.Name == variant })
 	if i < 0 {

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/experiment"
@@ -17,6 +16,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
 	"github.com/pitot-bench/pitot/internal/sys/files"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // Answers are the experiments of a store for the page, the newest first.
@@ -75,7 +75,7 @@ const endOfLog = 64 << 10
 
 // logName is the form of names of server logs. A store may come from elsewhere, and no other file is opened because
 // it says so.
-var logName = regexp.MustCompile(`^leg-\d{3,}-[^/\\]*\.log$`)
+var logName = lazy.Regexp(`^leg-\d{3,}-[^/\\]*\.log$`)
 
 // Log is the end of the output of the server of a leg, with texts like secrets hidden.
 func Log(s *store.Store, name string, leg int) (text string, err error) {

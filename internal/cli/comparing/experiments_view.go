@@ -23,7 +23,6 @@ type View struct {
 	now atomic.Pointer[legUnderWay]
 }
 
-// A legUnderWay is a leg and when it began.
 type legUnderWay struct {
 	experiment.LegBegins
 	at time.Time

@@ -35,7 +35,6 @@ func nameTables(picks []session.Pick, flag string, names []string, set func(o *t
 	return nil
 }
 
-// tableAt is the origin of the table that begins in a line.
 func tableAt(picks []session.Pick, place string) (*trace.Origin, error) {
 	file, text, several := "", place, false
 	if i := strings.LastIndexByte(place, ':'); i >= 0 {

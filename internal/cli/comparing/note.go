@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +21,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/report"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/known"
 	"github.com/pitot-bench/pitot/internal/tool/result"
@@ -156,4 +160,27 @@ func WriteTable(w io.Writer, t *trace.Trace, name string, l *words.Language) err
 		return err
 	}
 	return r.WriteTable(w)
+}
+
+// SavePage writes the note and the plots that it shows, all or none.
+func SavePage(name string, page comparison.NotePage) error {
+	all := []files.File{{Name: name, Write: writes(page.Markdown)}}
+	for _, plot := range page.Plots {
+		file := filepath.Join(filepath.Dir(name), filepath.FromSlash(plot.Name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return fmt.Errorf("make the folder of the plots: %w", err)
+		}
+		all = append(all, files.File{Name: file, Write: writes(plot.Data)})
+	}
+	if err := files.WriteAll(all...); err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	return nil
+}
+
+func writes(b []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	}
 }

@@ -23,12 +23,8 @@ func Observe(s *store.Store, run trace.Run, by []compare.RuleSource, rules metri
 // observeFigures is Observe without answers.
 func observeFigures(s *store.Store, run trace.Run, by []compare.RuleSource, rules metrics.Rules, read func(*trace.Trace) *trace.Trace) (compare.ComparedRun, error) {
 	definition, version := compare.Definition(by)
-	if definition != "" {
-		if parts, err := s.Observation(run.ID, definition, version); err == nil && parts != nil {
-			if seen, ok := compare.Restore(run, parts, rules); ok {
-				return seen, nil
-			}
-		}
+	if seen, ok := compare.Restore(run, s.Observation(run.ID, definition, version), rules); ok {
+		return seen, nil
 	}
 	t, records, err := s.Stream(run.ID)
 	if err != nil {
@@ -48,6 +44,9 @@ func observeFigures(s *store.Store, run trace.Run, by []compare.RuleSource, rule
 	}
 	if parts := seen.Parts(); parts != nil {
 		_ = s.StoreObservation(t.Run, n, definition, version, parts) // else it is read again
+		if stored, ok := compare.Restore(t.Run, s.Observation(run.ID, definition, version), rules); ok {
+			return stored, nil // less in memory
+		}
 	}
 	return seen, nil
 }

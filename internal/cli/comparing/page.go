@@ -289,7 +289,6 @@ func (p *Page) tooLarge(picks []session.Pick) (*refusal, error) {
 	return nil, nil
 }
 
-// options are those of a question.
 func options(asked view.Asked) (o compare.Options, err error) {
 	o = compare.Options{
 		Level: cmp.Or(asked.Level, compare.DefaultLevel), Margin: cmp.Or(asked.Margin, compare.DefaultMargin), Baseline: asked.Baseline, Paired: asked.Paired,

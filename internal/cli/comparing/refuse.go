@@ -55,7 +55,6 @@ func loadsDiffer(why plan.Message) *refusal {
 	return r
 }
 
-// variantsOf are the names of those of a comparison.
 func variantsOf(c compare.Comparison) (names []string) {
 	for _, load := range c.Workloads {
 		for _, v := range load.Variants {
@@ -67,7 +66,6 @@ func variantsOf(c compare.Comparison) (names []string) {
 	return names
 }
 
-// command is the command line of a question.
 func command(name string, asked view.Asked, file string, further ...string) string {
 	line := []string{"pitot", name}
 	add := func(flag string, values ...string) {

@@ -116,7 +116,6 @@ func flagsOf(node *kong.Node) (all []Candidate) {
 	return all
 }
 
-// commands are those below a node.
 func commands(node *kong.Node) (all []Candidate) {
 	for _, c := range node.Children {
 		if !c.Hidden {
@@ -161,7 +160,6 @@ func startingWith(begun string, all []Candidate) []Candidate {
 	return slices.DeleteFunc(all, func(c Candidate) bool { return !strings.HasPrefix(c.Word, begun) })
 }
 
-// sentence is the first one of a text.
 func sentence(text string) string {
 	first, _, _ := strings.Cut(text, ". ")
 	return strings.TrimSuffix(first, ".")

@@ -17,7 +17,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/wire/clock"
 )
 
-// A clientRun is a client that has ended.
 type clientRun struct {
 	dir     string
 	result  string // pattern of the file with its report

@@ -21,7 +21,6 @@ type reportCmd struct {
 	Files []string `arg:"" optional:"" placeholder:"FILE.json" help:"Results written by conform --out FILE.json."`
 }
 
-// Run writes one report of all the results.
 func (c reportCmd) Run(sess *session.Session) error {
 	if err := errors.Join(session.RequireArgs("file", "conform report", c.Files), checkOutputs(c.Out)); err != nil {
 		return err

@@ -90,7 +90,6 @@ func (c runCmd) Run(sess *session.Session) error {
 	return errors.Join(write(sess, c.Out, []conform.Report{r}), err)
 }
 
-// cells are those of the grid.
 func (c runCmd) cells() ([]conform.Cell, error) {
 	cells, known := conform.Named(c.Grid)
 	var err error
@@ -152,7 +151,6 @@ func (c runCmd) check() error {
 	return errors.Join(errs...)
 }
 
-// words are the command before it is filled in.
 func (c runCmd) words() []string {
 	if len(c.Command) == 0 {
 		return []string{"pitot", "bench"}
@@ -233,10 +231,7 @@ func (t *trial) grid(ctx context.Context, cells []conform.Cell) (conform.Report,
 	return r, nil
 }
 
-// client is what to call it.
-func (t *trial) client() string {
-	return cmp.Or(t.Name, filepath.Base(t.words()[0]))
-}
+func (t *trial) client() string { return cmp.Or(t.Name, filepath.Base(t.words()[0])) }
 
 func formatOf(r conform.Result) (metrics.Definitions, bool) {
 	if r.Claim == nil {
@@ -277,7 +272,6 @@ func (t *trial) measureStartUp(ctx context.Context, like conform.Cell) error {
 	return nil
 }
 
-// run is one run of a cell.
 func (t *trial) run(ctx context.Context, cell conform.Cell, repeat int, name string) (conform.Result, error) {
 	server, err := t.serve(cell, uint64(repeat))
 	if err != nil {
@@ -306,7 +300,6 @@ func (t *trial) run(ctx context.Context, cell conform.Cell, repeat int, name str
 
 func second[T any](_ T, err error) error { return err }
 
-// claim reads the result of a client.
 func (t *trial) claim(run clientRun) (*conform.Claim, string) {
 	if run.failure != "" {
 		return nil, run.failure
@@ -322,7 +315,6 @@ func (t *trial) claim(run clientRun) (*conform.Claim, string) {
 	return &claim, ""
 }
 
-// serve starts the server of a cell.
 func (t *trial) serve(cell conform.Cell, repeat uint64) (*verify.Serving, error) {
 	s, err := verify.Serve(cell, t.Seed+repeat)
 	if errors.Is(err, verify.ErrCell) {

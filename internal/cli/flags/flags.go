@@ -218,7 +218,6 @@ type Profile struct {
 // not set.
 type profileName string
 
-// UnmarshalText reads a name.
 func (n *profileName) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		return fmt.Errorf("is empty; leave it out for %s", profile.Default)

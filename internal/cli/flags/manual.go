@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -91,7 +92,6 @@ func newManual(sess *session.Session) *manual {
 	return m
 }
 
-// in is a text in the language.
 func (m *manual) in(text string) string { return cmp.Or(m.texts[text], text) }
 
 // print writes the help of a command, of which some flags are left out: examples, usage, what it does, and the tables of
@@ -108,7 +108,11 @@ func (m *manual) print(w io.Writer, node *kong.Node, left int) error {
 	for text := range strings.SplitSeq(node.Detail, "\n\n") {
 		m.paragraph(text)
 	}
-	m.arguments(node)
+	var rows [][2]string
+	for _, p := range node.Positional {
+		rows = append(rows, [2]string{p.Summary(), p.Help})
+	}
+	m.table("Arguments:", rows, m.leftMost())
 	m.commands(node)
 	m.flags(node)
 	switch {
@@ -134,14 +138,6 @@ func (m *manual) usage(node *kong.Node) string {
 		words[i] = m.in(word)
 	}
 	return strings.Replace(strings.Join(words, " "), "： ", "：", 1)
-}
-
-func (m *manual) arguments(node *kong.Node) {
-	var rows [][2]string
-	for _, p := range node.Positional {
-		rows = append(rows, [2]string{p.Summary(), p.Help})
-	}
-	m.table("Arguments:", rows, m.leftMost())
 }
 
 func (m *manual) commands(node *kong.Node) {
@@ -298,4 +294,24 @@ func (m *manual) examples(path string) {
 		}
 	}
 	m.table("Examples:", rows, max(m.width/2, m.width-52))
+}
+
+// Outline is a grammar without the flags of its commands, for what lists these alone.
+func Outline(grammar any) any {
+	return reflect.New(outlined(reflect.TypeOf(grammar).Elem(), true)).Interface()
+}
+
+// outlined is the type of a command with its commands, and with its flags if it has them.
+func outlined(command reflect.Type, flags bool) reflect.Type {
+	var fields []reflect.StructField
+	for f := range command.Fields() {
+		_, nested := f.Tag.Lookup("cmd")
+		if _, whole := f.Tag.Lookup("passthrough"); nested && !whole { // else it has to have its argument
+			f.Type = outlined(f.Type, false)
+		}
+		if nested || flags {
+			fields = append(fields, f)
+		}
+	}
+	return reflect.StructOf(fields)
 }

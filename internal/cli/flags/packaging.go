@@ -26,6 +26,13 @@ func (c VersionCmd) Run(sess *session.Session) error {
 		_, err := fmt.Fprintln(sess.Stdout, "pitot", sess.Version)
 		return err
 	}
+	e := json.NewEncoder(sess.Stdout)
+	e.SetIndent("", "  ")
+	return e.Encode(Build(sess))
+}
+
+// Build describes the binary, for programs.
+func Build(sess *session.Session) map[string]any {
 	build := map[string]any{"version": sess.Version, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH, "page": web.Built()}
 	info, known := debug.ReadBuildInfo()
 	for i := 0; known && i < len(info.Settings); i++ {
@@ -38,9 +45,7 @@ func (c VersionCmd) Run(sess *session.Session) error {
 			build["modified"] = x.Value == "true"
 		}
 	}
-	e := json.NewEncoder(sess.Stdout)
-	e.SetIndent("", "  ")
-	return e.Encode(build)
+	return build
 }
 
 // ManCmd is `pitot man`, for packages.

@@ -34,7 +34,6 @@ func (p Price) PerHour() metrics.Price { return metrics.Price(p.Cost) }
 // An hourly price is written 2.5/h.
 type hourly float64
 
-// UnmarshalText reads it.
 func (h *hourly) UnmarshalText(text []byte) error {
 	number, unit, ok := strings.Cut(strings.ReplaceAll(string(text), " ", ""), "/")
 	v, err := plan.ParseNumber(number)

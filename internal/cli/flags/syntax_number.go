@@ -26,7 +26,6 @@ var Numbers = kong.OptionFunc(func(k *kong.Kong) error {
 
 type mapper func(text string, into reflect.Value) error
 
-// Decode reads the value of a flag.
 func (read mapper) Decode(ctx *kong.DecodeContext, into reflect.Value) error {
 	t, err := ctx.Scan.PopValue("number")
 	if err != nil {

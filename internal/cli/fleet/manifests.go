@@ -3,6 +3,7 @@ package fleet
 import (
 	"crypto/rand"
 	"fmt"
+	"regexp"
 
 	"github.com/pitot-bench/pitot/internal/fleet/manifests"
 	"github.com/pitot-bench/pitot/internal/session"
@@ -11,7 +12,7 @@ import (
 // Manifests is `pitot fleet manifests`.
 type Manifests struct {
 	Workers      int    `default:"4" placeholder:"N" help:"Number of workers, one pod each (${default})."`
-	Image        string `placeholder:"IMAGE" help:"Image with this version of Pitot, as pitot in its PATH. Required."`
+	Image        string `placeholder:"IMAGE" help:"Image with this version of Pitot, as pitot in its PATH. Default: that of the release; other builds have none."`
 	Name         string `default:"pitot" placeholder:"NAME" help:"Prefix of the names of all objects (${default})."`
 	Namespace    string `placeholder:"NAME" help:"Namespace of all objects. Default: the one that kubectl uses."`
 	Create       bool   `name:"create-namespace" help:"Print the namespace too, restricted to pods without privileges."`
@@ -36,7 +37,7 @@ func (Manifests) Help() string {
 
 // Run prints them.
 func (m Manifests) Run(sess *session.Session) error {
-	o := m.options()
+	o := m.options(sess.Version)
 	if err := o.Validate(); err != nil {
 		return session.Usage(err)
 	}
@@ -46,7 +47,15 @@ func (m Manifests) Run(sess *session.Session) error {
 	return nil
 }
 
-func (m Manifests) options() manifests.Options {
+// images has the image of each release.
+const images = "ghcr.io/pitot-bench/pitot"
+
+var release = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
+
+func (m Manifests) options(version string) manifests.Options {
+	if m.Image == "" && release.MatchString(version) {
+		m.Image = images + ":" + version
+	}
 	o := manifests.Options{
 		Name: m.Name, Namespace: m.Namespace, Create: m.Create, Workers: m.Workers, Image: m.Image, NATSImage: m.NATSImage,
 		Secret: m.Secret, TLS: m.TLSSecret, Env: m.EnvSecret, CPU: m.CPU, Memory: m.Memory, Storage: m.Storage,

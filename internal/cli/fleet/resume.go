@@ -81,7 +81,6 @@ func (c ResumeCmd) Run(sess *session.Session) error {
 	return errors.Join(printed, made.Unanswered(), err, interrupted)
 }
 
-// which is the run to collect.
 func (c ResumeCmd) which(ctx context.Context, sess *session.Session, b *bus.Bus) (fleet.Heading, error) {
 	left, err := control.Orphans(ctx, b)
 	switch {

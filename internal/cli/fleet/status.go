@@ -56,7 +56,6 @@ func (c StatusCmd) Run(sess *session.Session) error {
 	return err
 }
 
-// A row is a worker as JSON has it.
 type row struct {
 	fleet.Worker
 	RoundTrip time.Duration `json:"round_trip_ns"`
@@ -101,7 +100,6 @@ func writeTable(to io.Writer, seen []control.Seen, version string) error {
 	return err
 }
 
-// cell is text of others for a table.
 func cell(text string) string { return cmp.Or(plain.Line(text), "-") }
 
 // rounded is a duration in three digits or fewer.

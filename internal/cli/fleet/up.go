@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/sys/files"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
@@ -96,7 +96,7 @@ func (c UpCmd) check() error {
 }
 
 // tokenForm is the form of a token in a file.
-var tokenForm = regexp.MustCompile(`^[!-~]{8,200}$`)
+var tokenForm = lazy.Regexp(`^[!-~]{8,200}$`)
 
 // tokenIn is the token of a fleet: the user's own, or the one in the folder, where a new one is stored.
 func tokenIn(sess *session.Session, dir string) (token string, own bool, err error) {
@@ -124,7 +124,6 @@ func tokenIn(sess *session.Session, dir string) (token string, own bool, err err
 	})
 }
 
-// A serving is a fleet that is up.
 type serving struct {
 	UpCmd
 	sess  *session.Session
@@ -134,7 +133,6 @@ type serving struct {
 	own   bool // the token is the user's own
 }
 
-// startWorkers starts the workers of this machine.
 func (u *serving) startWorkers() (*session.LocalWorkers, error) {
 	c := &session.LocalWorkers{Pause: time.Second, URL: u.url, Token: u.token, Folder: u.dir, Log: func(line string) { fmt.Fprintln(u.sess.Stderr, "pitot:", line) }}
 	c.Heard = func(worker, line string) {

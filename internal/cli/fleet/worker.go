@@ -115,7 +115,6 @@ func (w *working) why(ctx context.Context) error {
 	return session.ErrInterrupted
 }
 
-// check validates the flags.
 func (c *WorkerCmd) check(sess *session.Session) error {
 	for _, one := range []struct{ flag, text string }{{"--name", c.Name}, {"--zone", c.Zone}} {
 		const most = 100

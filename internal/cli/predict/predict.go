@@ -152,7 +152,6 @@ func (p *problem) vary(file string, data []byte) error {
 	return nil
 }
 
-// predict makes the report.
 func (p *problem) predict(ctx context.Context, w workload) (*predict.Report, error) {
 	r := p.report()
 	var traces []*trace.Trace

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/experiment/lasting"
+	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/search"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -25,7 +25,7 @@ func (c *Cmd) lengthen(
 	known := map[string]time.Duration{}
 	for i := range p.Loads {
 		s := &p.Loads[i].Spec
-		if !lasting.Open(s) {
+		if !experiment.OpenEnded(s) {
 			continue
 		}
 		if d := had[p.Points[i].String()]; d > 0 {
@@ -35,7 +35,7 @@ func (c *Cmd) lengthen(
 			if err != nil {
 				return err
 			}
-			*s = lasting.Lengthened(*s, long)
+			*s = experiment.Lengthened(*s, long)
 		}
 		p.Lasting[i] = s.Duration.Std()
 	}
@@ -46,7 +46,7 @@ func (c *Cmd) lengthen(
 // report.
 func (c *Cmd) answers(ctx context.Context, sess *session.Session, p *search.PointLoads, point int, known map[string]time.Duration) (time.Duration, error) {
 	l := p.Light(point)
-	key, _ := json.Marshal(lasting.Light(p.Loads[point].Spec)) // of what was decoded
+	key, _ := json.Marshal(experiment.LightLoad(p.Loads[point].Spec)) // of what was decoded
 	if long, ok := known[string(key)]; ok {
 		return long, nil
 	}
@@ -65,7 +65,7 @@ func (c *Cmd) answers(ctx context.Context, sess *session.Session, p *search.Poin
 	case errors.Is(err, session.ErrInterrupted) || r != nil && r.Trace.Run.Status == trace.Interrupted:
 		return 0, session.ErrInterrupted
 	case r != nil:
-		known[string(key)] = lasting.Long(r.Trace.Records)
+		known[string(key)] = experiment.AnswerTime(r.Trace.Records)
 	default:
 		known[string(key)] = 0
 	}

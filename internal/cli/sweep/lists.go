@@ -34,7 +34,10 @@ func Lists(k *kong.Kong) error {
 	if node == nil { // a parser of another command
 		return nil
 	}
-	c := node.Target.Addr().Interface().(*Cmd)
+	c, ok := node.Target.Addr().Interface().(*Cmd)
+	if !ok { // an outline
+		return nil
+	}
 	c.lists = lists{}
 	for _, f := range node.Flags {
 		if takesList(f) {
@@ -52,7 +55,6 @@ type listMapper struct {
 	name string
 }
 
-// Decode takes the text.
 func (m listMapper) Decode(ctx *kong.DecodeContext, _ reflect.Value) error {
 	var text string
 	err := ctx.Scan.PopValueInto("value", &text)

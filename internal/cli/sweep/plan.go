@@ -17,9 +17,8 @@ import (
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/session"
-	"github.com/pitot-bench/pitot/internal/tool/pitot"
-
 	"github.com/pitot-bench/pitot/internal/sys/files"
+	"github.com/pitot-bench/pitot/internal/tool/pitot"
 )
 
 // A line is a command line: its lists, and the settings common to all points.
@@ -59,7 +58,6 @@ func (c *Cmd) plan(sess *session.Session, k *kong.Context) (*search.PointLoads, 
 	return p, l.axes, nil
 }
 
-// line reads the command line.
 func (c *Cmd) line(sess *session.Session, k *kong.Context) (*line, error) {
 	if c.Repeats < 1 || c.Devices < 0 {
 		return nil, session.Usagef("--repeats and --devices: must be positive")
@@ -149,7 +147,6 @@ func (c *Cmd) takeFlag(l *line, s pitot.Setting) error {
 	return nil
 }
 
-// set takes PATH=VALUES.
 func (l *line) set(text string) error {
 	path, list, ok := strings.Cut(text, "=")
 	if !ok || path == "" {
@@ -176,7 +173,6 @@ func (l *line) set(text string) error {
 	return nil
 }
 
-// load compiles a point.
 func (l *line) load(sess *session.Session, p curve.Point) (experiment.VariantLoad, error) {
 	d := l.draft
 	for _, s := range p {

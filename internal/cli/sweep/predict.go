@@ -78,7 +78,6 @@ func (d *prediction) allRefused(p *search.PointLoads) error {
 	return session.Usagef("not predicted: %s when profile %s was calibrated; calibrate it with such loads, or use --extrapolate", d.refused, d.profile)
 }
 
-// point is the prediction of a point.
 func (c *Cmd) point(ctx context.Context, l *session.PredictedLoad, changed, base *profile.Profile) (row curve.Prediction, err error) {
 	one, _, err := l.Case(ctx, changed)
 	if err != nil {

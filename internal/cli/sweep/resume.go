@@ -90,15 +90,16 @@ func observed(s *store.Store, p *search.PointLoads, t search.PointRun, id string
 	if made.Run.Plan.Spec == nil || !isContained(p.Load(t).Spec, *made.Run.Plan.Spec) {
 		return o, session.Usagef("--resume %s: run %s was made with other settings; give the flags that the sweep began with, or another --name", p.Name, id)
 	}
+	if lost, _ := made.Run.Missing(); lost > 0 {
+		return curve.Observation{Failed: made.Run.Notes[len(made.Run.Notes)-1]}, nil // it is made again
+	}
 	summary := metrics.Summarize(made, metrics.Options{})
 	return p.Observe(t.Point, &run.Result{Trace: made, Summary: summary}), nil
 }
 
 // isContained reports whether the Spec of a run, with defaults and facts from the server, has all settings of
 // another Spec.
-func isContained(wanted, made any) bool {
-	return holds(tree(made), tree(wanted))
-}
+func isContained(wanted, made any) bool { return holds(tree(made), tree(wanted)) }
 
 func tree(v any) (out any) {
 	b, err := json.Marshal(v)

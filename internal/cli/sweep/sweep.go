@@ -167,7 +167,6 @@ func (c *Cmd) run(ctx context.Context, sess *session.Session, args []string, p *
 	return seen, errors.Join(err, record.End(status))
 }
 
-// whatIf are the axes that are fields of a profile.
 func whatIf(axes []search.Axis) (fields []string) {
 	for _, a := range axes {
 		if profile.IsField(a.Name) {
@@ -274,7 +273,6 @@ func (c *Cmd) subtitle(sess *session.Session, s curve.Sweep) string {
 	return sweeps.Subtitle(all, sess.Words())
 }
 
-// name is that of the sweep.
 func (c *Cmd) name() (string, error) {
 	switch {
 	case c.Resume != "" && c.Name != "" && c.Name != c.Resume:
@@ -307,7 +305,6 @@ func (c *Cmd) load(axes []search.Axis) (load string, moves []string) {
 	return load, moves
 }
 
-// links are the names in --link.
 func (c *Cmd) links() (all [][]string) {
 	for _, text := range c.Link {
 		var names []string

@@ -11,13 +11,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"syscall"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/web"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // atPort is an address with the port of --port, if that is given.
@@ -45,7 +45,7 @@ func checkListen(address string) error {
 }
 
 // hostName matches the Host of a request.
-var hostName = regexp.MustCompile(`^[A-Za-z0-9._:\[\]-]+$`)
+var hostName = lazy.Regexp(`^[A-Za-z0-9._:\[\]-]+$`)
 
 // checkHosts refuses text that is no name of a host.
 func checkHosts(all []string) error {
@@ -91,7 +91,6 @@ func (c Cmd) guard(l net.Listener) web.Guard {
 	return g
 }
 
-// machineName is the host name of this machine.
 func machineName() string {
 	name, err := os.Hostname()
 	if err != nil || name == "" {

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"github.com/pitot-bench/pitot/internal/cli/comparing"
-
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/web"

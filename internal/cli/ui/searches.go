@@ -41,7 +41,6 @@ func List(s *store.Store, l *words.Language) (view.Searches, error) {
 	return out, nil
 }
 
-// rowOf is a search in a list.
 func rowOf(x store.Search, g store.Group, l *words.Language) view.SearchRow {
 	row := view.SearchRow{
 		Name: x.Name, Kind: string(x.Kind), Status: string(x.Status), Started: instant(x.Started), Runs: g.Runs,
@@ -75,7 +74,6 @@ func endOf(a search.Answer) string {
 	return string(a.End)
 }
 
-// varied are the settings of points with their values.
 func varied(points []curve.Point) (out []string) {
 	for i, set := range points[0] {
 		var all []string

@@ -13,7 +13,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// capacityOf shows a search for a capacity.
 func capacityOf(v *view.Search, x store.Search, runs []store.Listing, l *words.Language) error {
 	byNumber := numbered(x.Name, runs)
 	a, err := answerOf(x)
@@ -47,7 +46,6 @@ func capacityOf(v *view.Search, x store.Search, runs []store.Listing, l *words.L
 	return nil
 }
 
-// objectives are those of an answer.
 func objectives(texts []string, l *words.Language) ([]view.CapacityObjective, error) {
 	out := []view.CapacityObjective{}
 	all, _, err := metrics.Parse(strings.Join(texts, ","))
@@ -59,7 +57,6 @@ func objectives(texts []string, l *words.Language) ([]view.CapacityObjective, er
 	return out, err
 }
 
-// legOf is a leg with its run.
 func legOf(a search.AnswerLeg, r store.Listing, search trace.Status, l *words.Language) view.CapacityLeg {
 	leg := view.CapacityLeg{
 		Number: a.Number, Load: a.Load, By: string(a.By), Why: string(a.Why), Run: r.ID, Running: a.Verdict == "" && search == trace.Running,

@@ -13,7 +13,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
-// sweepOf shows a sweep.
 func sweepOf(v *view.Search, s *store.Store, x store.Search, runs []store.Listing, l *words.Language) error {
 	d, err := designOf(x)
 	if err != nil {
@@ -67,7 +66,6 @@ func sweepOf(v *view.Search, s *store.Store, x store.Search, runs []store.Listin
 // Why a run is no evidence, which experiments say too.
 const unanswered plan.Code = "experiment.leg-unanswered"
 
-// observed is the observation of a stored run.
 func observed(s *store.Store, point int, r store.Listing, settled bool) (o curve.Observation, err error) {
 	o = curve.Observation{Point: point, Run: r.ID}
 	switch {

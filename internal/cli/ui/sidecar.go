@@ -115,7 +115,6 @@ type audience struct {
 	last   atomic.Int64 // when one ended, Unix nanoseconds
 }
 
-// of notices the requests to a handler.
 func (a *audience) of(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.asking.Add(1)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/cli/conform"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
-
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/session"
 	"github.com/pitot-bench/pitot/internal/show/web"

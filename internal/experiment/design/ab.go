@@ -76,7 +76,6 @@ func AB(o ABOptions) (*Experiment, plan.Problems) {
 	return e, plan.Merge(wrong, e.flagged(e.Check()))
 }
 
-// side is the variant that a text describes.
 func side(name, text string) (v Variant, p plan.Problems) {
 	v.Name = name
 	text = strings.TrimSpace(text)

@@ -216,7 +216,6 @@ func once(all plan.Problems) (p plan.Problems) {
 	return p
 }
 
-// check reports problems with the numbers of a design.
 func (d Design) check(variants int) (p plan.Problems) {
 	const at = "design."
 	p.IntegerIn(at+"blocks", d.Blocks, 0, maxBlocks)

@@ -4,13 +4,13 @@ import (
 	"io/fs"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // allowed are the fields that say how a runner starts a server.
@@ -45,7 +45,6 @@ var (
 	engine  = []string{"profile", "engine"}
 )
 
-// fields are those that a server of its kind may have.
 func (s ServerSetup) fields() []string {
 	switch {
 	case s.Embedded():
@@ -59,7 +58,6 @@ func (s ServerSetup) fields() []string {
 // runs reports whether Pitot starts it, even if the command is missing.
 func (s ServerSetup) runs() bool { return s.Starts() || s.Runner != "" || s.Host != "" }
 
-// runner is the runner that starts it.
 func (s ServerSetup) runner() Runner {
 	if s.Runner == "" {
 		return Local
@@ -85,7 +83,6 @@ func (e *Experiment) checkServers(all []placed) (p plan.Problems) {
 	return once(append(p, e.checkAddresses(all)...))
 }
 
-// appliesTo names the kind of server that a field applies to.
 func appliesTo(field string) string {
 	var names []string
 	for _, r := range runners {
@@ -104,7 +101,6 @@ func appliesTo(field string) string {
 	return "it is for " + strings.Join(names, " or ")
 }
 
-// check reports problems with the server of a variant.
 func (v placed) check(common ServerSetup) (p plan.Problems) {
 	s, at := v.Server, func(field string) string { return v.at(common, field) }
 	p.OneOf(at("runner"), string(s.Runner), string(Local), string(Docker), string(Podman), string(SSH), string(Kubectl))
@@ -147,9 +143,8 @@ func (v placed) misplaced(field string) string {
 }
 
 // variable matches the name of a variable of the environment.
-var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variable = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// checkTexts reports problems with the texts and times of a server.
 func (s ServerSetup) checkTexts(at func(string) string) (p plan.Problems) {
 	p.If(s.Ready != "" && s.Ready[0] != '/', at("ready"), strconv.Quote(s.Ready), "must begin with /, as a route does")
 	p.Span(at("ready_timeout"), s.ReadyTimeout)

@@ -10,12 +10,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // Version is the version of the form of an Experiment.
@@ -222,7 +222,7 @@ const (
 )
 
 // axisName matches a name that ${...} can hold.
-var axisName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+var axisName = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
 // check reports problems with the axes of a matrix and with the combinations left out. misspelt means that some
 // reference is no axis: it may be the one that an axis lacks.

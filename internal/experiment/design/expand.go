@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // Expanded are the variants as they are measured: with the server that all have in common, those of the matrix in
@@ -111,7 +111,6 @@ func isSet(s ServerSetup, field string) bool {
 	return slices.Contains(setFields(s), name)
 }
 
-// setFields are the names of the fields that a server has.
 func setFields(s ServerSetup) (names []string) {
 	v := reflect.ValueOf(s)
 	for i := range v.NumField() {
@@ -123,7 +122,6 @@ func setFields(s ServerSetup) (names []string) {
 	return names
 }
 
-// names are those of the axes.
 func (m *Matrix) names() (names []string) {
 	if m != nil {
 		for _, a := range m.Axes {
@@ -168,7 +166,6 @@ func (m *Matrix) cell(n int) map[string]string {
 	return cell
 }
 
-// matchesExclusion reports whether a cell has all values of an exclusion.
 func matchesExclusion(exclusion, cell map[string]string) bool {
 	for axis, value := range exclusion {
 		if v, ok := cell[axis]; !ok || v != value {
@@ -191,7 +188,7 @@ func (m *Matrix) name(cell map[string]string) string {
 const Port = "${port}"
 
 // reference matches ${name}. ${name:-value} is left to the shell.
-var reference = regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_-]*\}`)
+var reference = lazy.Regexp(`\$\{[A-Za-z_][A-Za-z0-9_-]*\}`)
 
 // references puts the values of a cell in, and reports other names.
 type references struct {
@@ -221,7 +218,6 @@ func (r *references) server(at func(ServerSetup, string) string, common ServerSe
 	}
 }
 
-// text does so in a text.
 func (r *references) text(path, text string) string {
 	return reference.ReplaceAllStringFunc(text, func(whole string) string {
 		name := whole[2 : len(whole)-1]
@@ -256,7 +252,7 @@ func (r *references) reportUnknown(path, name string) {
 // json does so in the texts of a value of JSON. A text that is nothing but a name becomes a
 // number, true or false if the value looks like one.
 func (r *references) json(path string, raw json.RawMessage) json.RawMessage {
-	if !reference.Match(raw) {
+	if !reference.MatchString(string(raw)) {
 		return raw
 	}
 	n, err := plan.ParseJSON(raw)
@@ -292,7 +288,7 @@ func (r *references) node(path string, n *plan.Node) {
 }
 
 // number matches numbers of JSON that are short enough to be exact.
-var number = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?$`)
+var number = lazy.Regexp(`^-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?$`)
 
 // plain is a value as a file without quotes would have it.
 func plain(text string) plan.Node {

@@ -3,13 +3,13 @@ package design
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // YAML is the file of an experiment: fields in their order, commands of several lines as
@@ -152,8 +152,8 @@ func (y *yamlWriter) literal(indent, text string) {
 // bare matches texts that YAML reads as they stand, such as most command lines, and reserved
 // those of them that it takes for something else. All others are quoted.
 var (
-	bare     = regexp.MustCompile(`^(?:[\pL_/$]|--?[a-zA-Z]|\.\.?/)(?:[\pL\pN_ ./$(){}=+,%@~^-]|:[\pL\pN_/$])*$|^[0-9][0-9.]*(?:%|[hmsun\x{b5}][0-9hmsun\x{b5}.]*)$`)
-	reserved = regexp.MustCompile(`(?i)^(true|false|null|y|n|yes|no|on|off)$`)
+	bare     = lazy.Regexp(`^(?:[\pL_/$]|--?[a-zA-Z]|\.\.?/)(?:[\pL\pN_ ./$(){}=+,%@~^-]|:[\pL\pN_/$])*$|^[0-9][0-9.]*(?:%|[hmsun\x{b5}][0-9hmsun\x{b5}.]*)$`)
+	reserved = lazy.Regexp(`(?i)^(true|false|null|y|n|yes|no|on|off)$`)
 )
 
 // scalar is a text as a value or a key.

@@ -121,7 +121,6 @@ func upwards(d time.Duration) time.Duration {
 	return (d + unit - 1) / unit * unit
 }
 
-// A describer words a result.
 type describer struct {
 	*Result
 	Settings
@@ -137,7 +136,6 @@ func LoadWords(by LoadUnit, v float64) plan.Message {
 
 func (a describer) load(v float64) plan.Message { return LoadWords(a.By, v) }
 
-// all are the sentences.
 func (a describer) all() (out []plan.Message) {
 	out = append(out, a.answer()...)
 	if a.End == Found && a.aboveMet() {
@@ -229,7 +227,6 @@ func (a describer) clientLimit() []plan.Message {
 	return out
 }
 
-// lightest is the leg of the least load.
 func (a describer) lightest() (out MeasuredLeg) {
 	for _, l := range a.Legs {
 		if len(l.Client) == 0 && (out.Number == 0 || out.By != a.By || l.By == a.By && l.Load < out.Load) {
@@ -261,7 +258,6 @@ func (a describer) lightestFails() []plan.Message {
 	return out
 }
 
-// bounds are the loads that passed and failed.
 func (a describer) bounds() plan.Message {
 	passes, fails := a.load(a.Passes), a.load(a.Fails)
 	switch {

@@ -67,7 +67,6 @@ func (t *Tail) at(u float64) float64 {
 	return (1-f)*float64(t.Above[i]) + f*float64(t.Above[i+1])
 }
 
-// plus adds another tail.
 func (t Tail) plus(o Tail) Tail {
 	t.N += o.N
 	for i := range t.Above {

@@ -77,7 +77,6 @@ func (x *search) worst() int {
 	return worst
 }
 
-// sideOf pools the legs of a side.
 func (x *search) sideOf(why LegPurpose, load float64) Side {
 	s := Side{Load: load, Attained: make([]float64, len(x.Objectives))}
 	parts := make([][]Tail, len(x.Objectives)) // blocks of all legs
@@ -123,7 +122,6 @@ func shareOf(parts []Tail) (low, share, high float64) {
 	return 1 - min(1, middle+reach), 1 - miss, 1 - max(0, middle-reach)
 }
 
-// legsOf are the legs of a side.
 func (x *search) legsOf(why LegPurpose, load float64) (out []MeasuredLeg) {
 	const most = 0.1
 	for _, l := range x.legs {
@@ -148,7 +146,6 @@ func (x *search) met(s Side) bool {
 	return s.Reason == ""
 }
 
-// odd are legs that contradict each other.
 func (x *search) odd() (out [][2]int) {
 	legs := byLoad(x.legs)
 	for i := range legs {

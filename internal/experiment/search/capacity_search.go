@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/pitot-bench/pitot/internal/experiment/lasting"
+	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 )
 
@@ -153,7 +153,7 @@ func (x *search) leg(load float64, why LegPurpose, by LoadUnit) Leg {
 		l.Count = x.Budget / 60
 		return l
 	}
-	p := lasting.PartsFor(seconds(x.long()))
+	p := experiment.PartsFor(seconds(x.long()))
 	l.Ramp = min(max(p.Ramp, 2*time.Second), x.Budget/15)
 	l.Rest = l.Ramp / 2
 	l.Count = min(max(p.Count, x.Budget/60), x.Budget/20)
@@ -364,7 +364,6 @@ func (x *search) count(why LegPurpose) (n int) {
 	return n
 }
 
-// estimate brings the estimates up to the legs.
 func (x *search) estimate(ctx context.Context) error {
 	if len(x.legs) == 0 {
 		return nil

@@ -162,7 +162,6 @@ func (m *match) noise(objective int, u float64) float64 {
 	return math.Sqrt(scatter) / ((more - less) / 0.08)
 }
 
-// A paired is a leg with its replays.
 type paired struct {
 	MeasuredLeg
 	twin   []Outcome

@@ -9,7 +9,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/experiment"
 	"github.com/pitot-bench/pitot/internal/experiment/design"
-	"github.com/pitot-bench/pitot/internal/experiment/lasting"
 	"github.com/pitot-bench/pitot/internal/judge/curve"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/load/arrival"
@@ -67,7 +66,7 @@ func (p *PointLoads) Load(t PointRun) experiment.VariantLoad {
 // the point take.
 func (p *PointLoads) Light(point int) experiment.VariantLoad {
 	l := p.Loads[point]
-	l.Workload, l.Spec = "light", lasting.Light(l.Spec)
+	l.Workload, l.Spec = "light", experiment.LightLoad(l.Spec)
 	l.Spec.Name = p.Name + " / light"
 	l.Spec.Seed = design.LoadSeed(p.Seed+2, 1, point+1)
 	return l
@@ -147,7 +146,6 @@ func RunSweep(p *PointLoads, had map[PointRun]curve.Observation, d Deps, interru
 	return all, err
 }
 
-// A result is the result of a turn.
 type result struct {
 	seen curve.Observation
 	lost error // why there is no run

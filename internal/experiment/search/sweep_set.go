@@ -2,12 +2,12 @@ package search
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // Set is a Spec with a value at a path, such as request.sampling.temperature or
@@ -36,8 +36,8 @@ func Set(s plan.Spec, path, value string) (out plan.Spec, problems plan.Problems
 }
 
 var (
-	paths = regexp.MustCompile(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*|\[[0-9]{1,6}\])*$`)
-	parts = regexp.MustCompile(`\w+|\[[0-9]+\]`)
+	paths = lazy.Regexp(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*|\[[0-9]{1,6}\])*$`)
+	parts = lazy.Regexp(`\w+|\[[0-9]+\]`)
 )
 
 // IsPath reports whether a path begins with a setting of a Spec, rather than with a field of a
@@ -71,7 +71,6 @@ func below(n *plan.Node, part, path string) (_ *plan.Node, problems plan.Problem
 	return made, nil
 }
 
-// valueOf is a value as a node.
 func valueOf(text string) plan.Node {
 	if n, err := plan.ParseJSON([]byte(text)); err == nil {
 		return *n

@@ -3,12 +3,12 @@ package server
 import (
 	"cmp"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/experiment/design"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
@@ -38,7 +38,7 @@ func Check(s design.ServerSetup) (p plan.Problems) {
 	return p
 }
 
-var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variable = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // operators reports whether sh would take part of a text as more than words.
 func operators(text string) bool {
@@ -89,10 +89,8 @@ func Words(line string) (all []string) {
 	return all
 }
 
-// quoted is a word for sh.
 func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
-// installed finds the program of a runner.
 func installed(program string) (string, error) {
 	path, err := proc.Find(program)
 	if err != nil {

@@ -82,7 +82,6 @@ func (h Handle) options() (string, error) {
 	return cmp.Or(h.withheld, h.Options), nil
 }
 
-// nameOf is the name of a server for people.
 func nameOf(s design.ServerSetup) string {
 	switch {
 	case s.Image != "":

@@ -142,7 +142,6 @@ func (o Options) hurried() bool {
 	}
 }
 
-// address is the host and port of a URL.
 func address(base string) (host, port string, err error) {
 	u, err := url.Parse(base)
 	if err != nil {

@@ -86,7 +86,6 @@ func (r *Running) route(ctx context.Context) (at, answer string, ok bool) {
 	return r.o.clean(at), answer, false
 }
 
-// get is the status of a route.
 func (r *Running) get(ctx context.Context, at string) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.o.Waits.Respond)
 	defer cancel()

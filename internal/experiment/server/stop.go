@@ -23,7 +23,6 @@ type Stopped struct {
 	Unverified []plan.Message `json:"unverified,omitempty"`
 }
 
-// An ending ends the server of a handle.
 type ending struct {
 	Options
 	handle Handle
@@ -55,7 +54,6 @@ func (e ending) end(ctx context.Context) (forced bool, err error) {
 	return forced || killed, errors.Join(err, failed, e.runner.sweep(ctx, e))
 }
 
-// tree ends the processes of this machine.
 func (e ending) tree() (forced bool, err error) {
 	var refused error // of one that may yet end with the others, such as a child of sudo
 	forced, err = e.signalAll(func(signal proc.Signal) (left []string, err error) {

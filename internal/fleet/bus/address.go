@@ -66,7 +66,6 @@ func (a address) full() []string {
 	return all
 }
 
-// secrets are tokens and passwords.
 func (a address) secrets() (found []string) {
 	for _, u := range a {
 		if password, ok := u.User.Password(); ok {

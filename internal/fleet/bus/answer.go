@@ -34,7 +34,6 @@ func Answer[Q any](b *Bus, subject string, reply func(Q) (any, error)) (end func
 	})
 }
 
-// serve answers the messages of a subject.
 func (b *Bus) serve(subject string, answer func(data []byte) (any, error)) (end func(), err error) {
 	if err := checkSubject(subject); err != nil {
 		return nil, err
@@ -101,7 +100,6 @@ func settle(conn *nats.Conn) error {
 	return err
 }
 
-// respond answers one message.
 func (b *Bus) respond(m *nats.Msg, answer func(data []byte) (any, error)) {
 	value, err := answer(m.Data)
 	if m.Reply == "" {

@@ -116,7 +116,6 @@ func (b *Bus) open(ctx context.Context, o Options, options nats.Options) error {
 	}
 }
 
-// options are those of nats.go.
 func (b *Bus) options(o Options) (nats.Options, error) {
 	n := nats.GetDefaultOptions()
 	n.Name, n.Token = o.Name, o.Token

@@ -92,7 +92,6 @@ func (d *dialer) Dial(network, address string) (net.Conn, error) {
 	return conn, nil
 }
 
-// open makes a connection.
 func (d *dialer) open(network, address string) (net.Conn, error) {
 	ctx := context.Background()
 	if d.isOpening() {

@@ -115,7 +115,6 @@ func isTimeout(err error) bool {
 	return errors.Is(err, nats.ErrTimeout) || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// checkJetStream is an error for a server without JetStream.
 func (b *Bus) checkJetStream(ctx context.Context) error {
 	asking, cancel := context.WithTimeoutCause(ctx, connectTimeout, ErrSilent)
 	defer cancel()

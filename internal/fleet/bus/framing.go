@@ -81,7 +81,6 @@ func (f *framing) follow(b []byte) error {
 
 var errNoLine = errors.New("the server sends what is not the protocol of NATS")
 
-// read reads a line.
 func (f *framing) read(line []byte) error {
 	text, ok := bytes.CutSuffix(line, []byte("\r\n"))
 	if f.closing {
@@ -116,7 +115,6 @@ func (f *framing) read(line []byte) error {
 	return nil
 }
 
-// message reads the announcement of a message.
 func (f *framing) message(args []byte, headers bool) error {
 	fields := bytes.FieldsFunc(args, func(r rune) bool { return r == ' ' || r == '\t' || r == '\r' })
 	sizes := 1

@@ -30,7 +30,6 @@ func Request[A any](ctx context.Context, b *Bus, subject string, question any) (
 	return answer, err
 }
 
-// request sends data and returns the reply.
 func (b *Bus) request(ctx context.Context, subject string, data []byte) (*nats.Msg, error) {
 	if err := b.awaitUp(ctx, subject); err != nil {
 		return nil, err
@@ -108,7 +107,6 @@ func RequestAll[A any](ctx context.Context, b *Bus, subject string, question any
 	})
 }
 
-// collect sends data and gives each reply to each.
 func (b *Bus) collect(ctx context.Context, subject string, data []byte, wait time.Duration, each func(*nats.Msg) (enough bool)) error {
 	over, cancel := context.WithTimeoutCause(ctx, wait, errOver)
 	defer cancel()
@@ -147,14 +145,12 @@ func (b *Bus) collect(ctx context.Context, subject string, data []byte, wait tim
 	}
 }
 
-// errOver ends the wait for more replies.
 var errOver = errors.New("the wait is over")
 
 func isNoResponders(reply *nats.Msg) bool {
 	return len(reply.Data) == 0 && reply.Header.Get("Status") == "503"
 }
 
-// encode is a question as JSON that the server takes.
 func (b *Bus) encode(subject string, question any) ([]byte, error) {
 	if err := checkSubject(subject); err != nil {
 		return nil, err
@@ -169,7 +165,6 @@ func (b *Bus) encode(subject string, question any) ([]byte, error) {
 	return data, nil
 }
 
-// read decodes a reply.
 func read(subject string, reply *nats.Msg, into any) error {
 	if reply.Header.Get(errorHeader) != "" {
 		return Refusal{short(string(reply.Data))}

@@ -248,6 +248,4 @@ func (l *logger) Debugf(string, ...any)  {}
 func (l *logger) Tracef(string, ...any)  {}
 
 // line is a text of others as a part of one line.
-func line(text string) string {
-	return strings.Join(strings.Fields(plain.Line(text)), " ")
-}
+func line(text string) string { return strings.Join(strings.Fields(plain.Line(text)), " ") }

@@ -18,6 +18,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/fleet/inputs"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
+	"github.com/pitot-bench/pitot/internal/run"
 )
 
 // newID is the id of a run among workers: that of the run itself is not known before it is made.
@@ -66,7 +67,7 @@ func (f *Fleet) fill(ctx context.Context) error {
 		case asked == noticeAfter:
 			f.logf("waiting up to %v for workers: %d of %d are there", f.o.Wait, len(f.crew), max(1, want))
 		}
-		if err := pause(ctx, askFor); err != nil {
+		if err := run.Pause(ctx, askFor); err != nil {
 			return err
 		}
 	}
@@ -123,7 +124,6 @@ func (f *Fleet) idle(ctx context.Context, wait time.Duration) (found []fleet.Wor
 	return found, nil
 }
 
-// pollWorkers asks who is there.
 func pollWorkers(ctx context.Context, b *bus.Bus, pitot string, wait time.Duration) (all []fleet.Worker, err error) {
 	byID := map[string]bool{}
 	err = bus.RequestAll(ctx, b, bus.Everybody, fleet.Question{Protocol: fleet.Protocol, Pitot: pitot}, wait, func(w fleet.Worker) bool {
@@ -188,7 +188,7 @@ func (f *Fleet) prepareWorkers(ctx context.Context, found []fleet.Worker) error 
 	if yield > f.run { // of two that have some workers each, one lets its own go
 		f.each(func(_ int, m *member) { m.release() })
 		f.crew = nil
-		return cmp.Or(inOneLine(failed), pause(ctx, yieldFor))
+		return cmp.Or(inOneLine(failed), run.Pause(ctx, yieldFor))
 	}
 	return inOneLine(failed)
 }
@@ -302,7 +302,7 @@ func (f *Fleet) order(ctx context.Context, w fleet.Worker, o fleet.Order, offere
 		if err = offered.offer(ctx, f, r.Needs); err != nil {
 			return cmp.Or(context.Cause(ctx), err)
 		}
-		_ = pause(ctx, pollEvery)
+		_ = run.Pause(ctx, pollEvery)
 		r, err = ready(ctx, f, w, bus.Poll, fleet.Poll{Run: f.run})
 	}
 	switch {
@@ -337,7 +337,7 @@ func ready[Q any](ctx context.Context, f *Fleet, w fleet.Worker, verb bus.Verb, 
 		if err == nil || ctx.Err() != nil || given && f.upFor() > f.o.Grace {
 			return r, err
 		}
-		_ = pause(ctx, pollEvery)
+		_ = run.Pause(ctx, pollEvery)
 	}
 }
 

@@ -139,19 +139,9 @@ func (f *Fleet) awaitUp(ctx context.Context) (since time.Time, err error) {
 		case time.Since(since) > f.o.Away:
 			return since, fmt.Errorf("there was no connection to %s for %v", f.o.Bus.Address(), f.o.Away)
 		}
-		if err := pause(ctx, pollEvery); err != nil {
+		if err := run.Pause(ctx, pollEvery); err != nil {
 			return since, err
 		}
-	}
-}
-
-// pause waits, and returns why ctx ended if that was first.
-func pause(ctx context.Context, wait time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(wait):
-		return nil
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/fleet"
-
 	"github.com/pitot-bench/pitot/internal/fleet/delivery"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -88,7 +87,6 @@ func (g *gathering) end() {
 	g.reading.Wait()
 }
 
-// snapshot adds the progress of the workers up.
 func (g *gathering) snapshot() trace.Snapshot {
 	at := trace.Instant(now() - g.zero)
 	if at < 0 {
@@ -219,13 +217,6 @@ const (
 	noteForged plan.Code = "fleet.forged"
 )
 
-// lose marks a worker as lost, and asks it to send no more. g.mu is held.
-func (g *gathering) lose(s *share, why plan.Message) {
-	p, silent := s.look()
-	s.lost, s.lastHeard, s.final = why, time.Now().Add(-silent), p
-	s.update(func(b *fleet.Beat) { b.Stop = max(b.Stop, fleet.Cancel) })
-}
-
 // lookEvery is how often the workers are looked at.
 const lookEvery = 100 * time.Millisecond
 
@@ -334,7 +325,9 @@ func (g *gathering) silenceLimit(p fleet.Pulse) time.Duration {
 }
 
 func (g *gathering) lost(s *share, why plan.Message) {
-	g.lose(s, why)
+	p, silent := s.look()
+	s.lost, s.lastHeard, s.final = why, time.Now().Add(-silent), p
+	s.update(func(b *fleet.Beat) { b.Stop = max(b.Stop, fleet.Cancel) })
 	g.sink.Note(plan.Msg(noteLost, "worker", s.Name, "host", s.Host, "why", why, "requests", s.requests-s.records))
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
-
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
 
@@ -24,7 +23,6 @@ var epoch = time.Now()
 
 func now() int64 { return int64(time.Since(epoch)) }
 
-// A member is a worker of a crew.
 type member struct {
 	fleet.Worker
 	bus   *bus.Bus
@@ -137,7 +135,6 @@ func (m *member) roundTrip() time.Duration {
 	return time.Duration(m.clock.RoundTrip())
 }
 
-// stopBeats ends the beats.
 func (m *member) stopBeats() {
 	m.end()
 	m.done.Wait()
@@ -166,4 +163,32 @@ func (m *member) dismiss(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// A Seen is a worker that was asked who it is, and its clock.
+type Seen struct {
+	fleet.Worker
+	RoundTrip time.Duration // the least of a few exchanges; 0: it did not answer them
+	Bound     time.Duration // how well its clock is known
+	WallAhead time.Duration // of its wall clock, against this machine's
+}
+
+// Look asks who is there, for at most wait, and measures their clocks.
+func Look(ctx context.Context, b *bus.Bus, pitot string, wait time.Duration) ([]Seen, error) {
+	all, err := pollWorkers(ctx, b, pitot, wait)
+	seen := make([]Seen, len(all))
+	var each sync.WaitGroup
+	for i, w := range all {
+		each.Go(func() {
+			m := &member{Worker: w, bus: b} // a beat of no run is answered too
+			m.tune(ctx)
+			_, bound := m.clock.At(now())
+			seen[i] = Seen{Worker: w}
+			if m.clock.Exchanges() > 0 {
+				seen[i].RoundTrip, seen[i].Bound, seen[i].WallAhead = time.Duration(m.clock.RoundTrip()), time.Duration(bound), m.wall
+			}
+		})
+	}
+	each.Wait()
+	return seen, err
 }

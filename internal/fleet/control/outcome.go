@@ -9,7 +9,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/bus"
-
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
@@ -19,7 +18,6 @@ import (
 
 func isGone(err error) bool { return errors.Is(err, bus.ErrGone) }
 
-// outcome is the Outcome of the run.
 func (g *gathering) outcome() run.Outcome {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -81,7 +79,6 @@ func lastDone(records []*trace.Record) (last trace.Instant) {
 	return last
 }
 
-// byShare are the records of each share.
 func (g *gathering) byShare() [][]*trace.Record {
 	all := make([][]*trace.Record, len(g.shares))
 	for _, r := range g.records {
@@ -186,7 +183,6 @@ func (s *share) owed(closed bool, level fleet.Stop) int {
 	return s.requests - s.records
 }
 
-// lostRecord is the record of a request of a lost worker.
 func lostRecord(j run.Job, index int, due trace.Instant, s *share) *trace.Record {
 	req := j.Requests.At(index)
 	r := trace.NewRecord(index)

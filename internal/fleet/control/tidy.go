@@ -34,7 +34,6 @@ func words(text string) string {
 	return text
 }
 
-// tidy is who a worker says it is.
 func tidy(w fleet.Worker) fleet.Worker {
 	for _, text := range []*string{&w.Name, &w.Zone, &w.Pitot, &w.Host, &w.OS, (*string)(&w.State)} {
 		*text = words(*text)
@@ -102,7 +101,6 @@ func checkRecord(r *trace.Record, req *workload.Request, due, latest trace.Insta
 // tooMuch reports a number that cannot be.
 func tooMuch(x *float64) bool { return x != nil && !(math.Abs(*x) <= most) }
 
-// checkForm reports problems with any record.
 func checkForm(r *trace.Record, latest trace.Instant) error {
 	switch {
 	case r.Class != "" && !slices.Contains(trace.Classes(), r.Class):

@@ -57,7 +57,6 @@ func texts(r *trace.Record, t *trace.CacheTiers) [13]*string {
 	}
 }
 
-// appendRecord appends the encoding of a record.
 func appendRecord(b []byte, r *trace.Record) []byte {
 	var none trace.CacheTiers
 	flags, tiers := byte(0), &none
@@ -199,7 +198,6 @@ func (d *decoder) uvarint() uint64 {
 	return v
 }
 
-// length reads a length of at most limit.
 func (d *decoder) length(limit int) int {
 	v := d.uvarint()
 	if limit < 0 || v > uint64(limit) {

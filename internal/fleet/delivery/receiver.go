@@ -213,7 +213,6 @@ func (r *Receiver) consume(ctx context.Context, h Handler) error {
 	}
 }
 
-// open asks for the messages from next on.
 func (r *Receiver) open(ctx context.Context) (jetstream.MessagesContext, error) {
 	ctx, cancel := context.WithTimeout(ctx, request)
 	defer cancel()

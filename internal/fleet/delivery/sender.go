@@ -188,7 +188,6 @@ func (s *Sender) Close() {
 	}
 }
 
-// poke wakes the loop.
 func (s *Sender) poke() {
 	select {
 	case s.wake <- struct{}{}:

@@ -67,7 +67,6 @@ func (s *share) damage(h Handler, err error) {
 	h.Damaged(s.number, err)
 }
 
-// read takes the frames out of the next bytes.
 func (s *share) read(data []byte, h Handler) error {
 	if len(s.partial) > 0 {
 		s.partial = append(s.partial, data...)

@@ -72,7 +72,6 @@ func (s *Supply) openHere(ctx context.Context, in fleet.Input) (io.ReadCloser, e
 	return nil, fmt.Errorf("%q is no kind of input", in.Kind)
 }
 
-// content opens Input i.
 func (s *Supply) content(ctx context.Context, i int) (io.ReadCloser, error) {
 	switch one := &s.all[i]; one.from {
 	case here:
@@ -143,7 +142,6 @@ func (s *Supply) folder(name string) fs.FS {
 	return t
 }
 
-// add adds an Input that lies in a folder.
 func (t *tree) add(folder string, i int, in fleet.Input) {
 	within, err := filepath.Rel(folder, place(in))
 	within = filepath.ToSlash(within)
@@ -183,7 +181,6 @@ func (h supplyHub) Dataset(_ context.Context, name string) (fs.FS, string, error
 	return t, root, nil
 }
 
-// Fetch opens the content of an address.
 func (h supplyHub) Fetch(ctx context.Context, address string) (io.ReadCloser, error) {
 	i, ok := h.supply.at[key{fleet.FetchedInput, address, ""}]
 	if !ok {
@@ -199,7 +196,6 @@ type tree struct {
 	at     map[string]int // Inputs by path, with a slash at the end of a list's
 }
 
-// Open opens a file or a folder.
 func (t *tree) Open(p string) (fs.File, error) {
 	if !fs.ValidPath(p) {
 		return nil, &fs.PathError{Op: "open", Path: p, Err: fs.ErrInvalid}

@@ -56,7 +56,6 @@ func (e *encoder) flush() {
 	e.buffer = e.buffer[:0]
 }
 
-// room flushes a full buffer.
 func (e *encoder) room() {
 	if len(e.buffer) >= encoderBuffer {
 		e.flush()

@@ -30,7 +30,6 @@ const maxOrder = 768 << 10
 // temp stands for the folder of temporary files, which is another one on each machine.
 const temp = "$TMPDIR"
 
-// A key identifies an Input.
 type key struct {
 	kind       fleet.InputKind
 	name, path string
@@ -75,7 +74,6 @@ func tooLarge(most int64) error {
 	return fmt.Errorf("larger than %d GiB", most>>30)
 }
 
-// bounded ends with its context.
 type bounded struct {
 	ctx context.Context
 	io.Reader
@@ -112,7 +110,6 @@ func openFile(folder func(string) fs.FS, name string) (io.ReadCloser, error) {
 	return inside(folder, filepath.Dir(name), filepath.Base(name))
 }
 
-// inside opens a file of a folder.
 func inside(folder func(string) fs.FS, name, p string) (io.ReadCloser, error) {
 	if folder == nil {
 		return nil, notRead(name)
@@ -163,7 +160,6 @@ func regular(r io.Reader) error {
 	return nil
 }
 
-// A lineError is an error in one line.
 type lineError struct{ error }
 
 func (e lineError) Error() string { return strings.ReplaceAll(e.error.Error(), "\n", "; ") }

@@ -33,7 +33,6 @@ type Ledger struct {
 	offered map[string]bool
 }
 
-// A noted Input can be opened again.
 type noted struct {
 	fleet.Input
 	open func(ctx context.Context) (io.ReadCloser, error)

@@ -9,13 +9,13 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"regexp"
 	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/pitot-bench/pitot/internal/plan/secret"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // A content is stored as objects of partSize bytes, named OBJECT.0, OBJECT.1 ...: each is small enough to be in
@@ -36,7 +36,7 @@ func parts(size int64) int { return max(1, int((size+partSize-1)/partSize)) }
 func part(object string, n int) string { return object + "." + strconv.Itoa(n) }
 
 // validRun matches ids of runs that a bucket can be named after.
-var validRun = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+var validRun = lazy.Regexp(`^[A-Za-z0-9_-]{1,128}$`)
 
 // Bucket is the object store of a run's Inputs.
 func Bucket(run string) string { return "PITOT-INPUTS-" + run }

@@ -131,7 +131,6 @@ type watchedFiles struct {
 	as     func(p string) fleet.Input
 }
 
-// Open opens a file or a folder.
 func (w watchedFiles) Open(p string) (fs.File, error) {
 	file, err := w.files.Open(p)
 	if err != nil {
@@ -166,7 +165,6 @@ type watchedFolder struct {
 	path  string
 }
 
-// ReadDir lists it.
 func (f watchedFolder) ReadDir(n int) ([]fs.DirEntry, error) {
 	in := f.files.as(f.path)
 	in.Path += "/"

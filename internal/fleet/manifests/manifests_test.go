@@ -205,7 +205,7 @@ func TestMistakes(t *testing.T) {
 		{func(o *Options) { o.Namespace = "Team" }, `--namespace "Team": must be`},
 		{func(o *Options) { o.Namespace = "a." }, `--namespace "a.": must be`},
 		{func(o *Options) { o.Create = true }, "--create-namespace: needs --namespace NAME"},
-		{func(o *Options) { o.Image = "" }, "--image: no image given; it must be one that your cluster can pull"},
+		{func(o *Options) { o.Image = "" }, "--image: no image given, and this build is no release with one of its own; name one that your cluster can pull, such as"},
 		{func(o *Options) { o.Image = "pitot" }, `--image "pitot": has no tag and no digest; add one, such as pitot:v1`},
 		{func(o *Options) { o.Image = "Pitot:v1" }, `--image "Pitot:v1": must be the reference of an image`},
 		{func(o *Options) { o.Image = "a:b\nc" }, `--image "a:b\nc": must be the reference`},

@@ -3,9 +3,10 @@ package manifests
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // Options describe the fleet. Each is a flag of `pitot fleet manifests`.
@@ -54,15 +55,15 @@ const (
 )
 
 var (
-	label     = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`) // RFC 1123
-	named     = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)    // RFC 1035: a Service has it
-	subdomain = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+	label     = lazy.Regexp(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`) // RFC 1123
+	named     = lazy.Regexp(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)    // RFC 1035: a Service has it
+	subdomain = lazy.Regexp(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
 	// tokens are read by nats.conf as a bare word, so they do not begin like a number.
-	tokens = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{15,127}$`)
+	tokens = lazy.Regexp(`^[A-Za-z][A-Za-z0-9]{15,127}$`)
 	// images have a tag or a digest, by the grammar of the distribution project.
-	images = regexp.MustCompile(`^([A-Za-z0-9]([-.A-Za-z0-9]*[A-Za-z0-9])?(:[0-9]+)?/)?[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*` +
+	images = lazy.Regexp(`^([A-Za-z0-9]([-.A-Za-z0-9]*[A-Za-z0-9])?(:[0-9]+)?/)?[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*` +
 		`(:[A-Za-z0-9_][-.A-Za-z0-9_]{0,127}(@sha256:[0-9a-f]{64})?|@sha256:[0-9a-f]{64})$`)
-	quantities = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?|\.[0-9]+)(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?$`)
+	quantities = lazy.Regexp(`^([0-9]+(?:\.[0-9]+)?|\.[0-9]+)(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?$`)
 )
 
 var units = map[string]float64{
@@ -129,7 +130,7 @@ func checkObject(flag, name string, required bool) error {
 func checkImage(flag, image string) error {
 	switch {
 	case image == "":
-		return fmt.Errorf("%s: no image given; it must be one that your cluster can pull, such as registry.example.com/pitot:v1", flag)
+		return fmt.Errorf("%s: no image given, and this build is no release with one of its own; name one that your cluster can pull, such as registry.example.com/pitot:v1", flag)
 	case images.MatchString(image):
 		return nil
 	case images.MatchString(image + ":tag"):

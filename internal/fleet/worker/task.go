@@ -5,12 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/fleet/delivery"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
+	"github.com/pitot-bench/pitot/internal/record/store"
+	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/files"
 	"github.com/pitot-bench/pitot/internal/wire/driver"
 )
 
@@ -43,7 +48,6 @@ type task struct {
 	sender *delivery.Sender
 }
 
-// newTask begins to prepare an order.
 func newTask(w *Worker, o fleet.Order) *task {
 	t := &task{w: w, order: o, over: make(chan struct{}), noMore: make(chan struct{}), changed: make(chan struct{}, 1), state: fleet.Preparing, asked: time.Now()}
 	t.ctx, t.cancel = context.WithCancelCause(context.Background())
@@ -75,14 +79,17 @@ func (t *task) guard() {
 	}
 }
 
-// live is all of it.
 func (t *task) live() error {
 	if err := t.awaitSetup(); err != nil {
 		return cmp.Or(context.Cause(t.ctx), err)
 	}
 	t.enter(fleet.Ready)
 	t.w.logf("run %s: ready, %d requests", t.order.Run, t.job.Requests.N)
-	return t.sendAndDeliver()
+	s, part, err := t.awaitStart()
+	if err != nil {
+		return err
+	}
+	return t.send(s, part)
 }
 
 // finish releases the task's resources, and then publishes how it ended: whoever sees the end finds a free worker.
@@ -103,14 +110,6 @@ func (t *task) finish(err error) {
 	}
 	close(t.over)
 	t.mu.Unlock()
-}
-
-func (t *task) sendAndDeliver() error {
-	s, part, err := t.awaitStart()
-	if err != nil {
-		return err
-	}
-	return t.send(s, part)
 }
 
 // Why a task ends that has not come to its own end.
@@ -210,7 +209,6 @@ func (t *task) wake() {
 	}
 }
 
-// follow obeys a Beat.
 func (t *task) follow(b fleet.Beat) {
 	t.mu.Lock()
 	if b.Go && t.state == fleet.Armed && !t.going {
@@ -290,4 +288,14 @@ func (t *task) pulse() fleet.Pulse {
 		}
 	}
 	return p
+}
+
+// rescue writes the records as a run that `pitot import` reads.
+func (t *task) rescue(s fleet.Start, records []*trace.Record) (file string, err error) {
+	r := t.prepared.Run()
+	r.ID = fmt.Sprintf("%s-%d", t.order.Run, s.Share)
+	r.Kind, r.Status, r.Started, r.End = trace.Measured, trace.Interrupted, t.w.epoch.Add(time.Duration(s.At)), trace.Never
+	one := &trace.Trace{Run: secret.Clean(t.prepared.Secrets, r), Records: records}
+	file = filepath.Join(t.w.o.Folder, "pitot-rescue-"+r.ID+".json")
+	return file, files.WritePrivate(file, func(out io.Writer) error { return store.WriteJSON(out, one) })
 }

@@ -136,7 +136,6 @@ func (w *Worker) current() *task {
 	return w.task
 }
 
-// self describes the worker and its state.
 func (w *Worker) self() fleet.Worker {
 	me := w.o.Self
 	me.Protocol, me.State, me.Wall = fleet.Protocol, fleet.Idle, w.o.Wall()

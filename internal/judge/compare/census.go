@@ -143,24 +143,7 @@ func (o *observation) measure(t *trace.Trace, records metrics.Records) error {
 		if of == nil {
 			continue
 		}
-		values := make([]float64, o.requests.n)
-		i := 0
-		for s := range answers.All {
-			values[place[i]] = of(s)
-			i++
-		}
-		p := newPool(o.requests.n, slices.DeleteFunc(slices.Clone(values), math.IsNaN))
-		p.walk = func(do func(int, []float64)) error {
-			for i := range values {
-				if math.IsNaN(values[i]) {
-					do(i, nil)
-				} else {
-					do(i, values[i:i+1])
-				}
-			}
-			return nil
-		}
-		o.add(metric, p)
+		o.add(metric, poolOfAnswers(answers, place, of))
 	}
 	if gaps := answers.Gaps(); gaps != nil {
 		f := gaps.Figures(nil, 1e9)
@@ -179,6 +162,36 @@ func (o *observation) measure(t *trace.Trace, records metrics.Records) error {
 		})
 	}
 	return nil
+}
+
+// poolOfAnswers is the pool of one value an answer, NaN for none. The values are made of the answers whenever they are
+// wanted: those of all metrics would take more memory than the answers.
+func poolOfAnswers(answers metrics.Answers, place []int32, of func(metrics.Sample) float64) *pool {
+	n := answers.N()
+	fresh := func() *pool {
+		values := make([]float64, 0, n)
+		for s := range answers.All {
+			if v := of(s); !math.IsNaN(v) {
+				values = append(values, v)
+			}
+		}
+		return newPool(n, values)
+	}
+	p := fresh()
+	p.percentiles = func(percents ...float64) ([]float64, error) { return fresh().percentiles(percents...) }
+	p.walk = func(do func(int, []float64)) error {
+		i, one := 0, [1]float64{}
+		for s := range answers.All {
+			if one[0] = of(s); math.IsNaN(one[0]) {
+				do(int(place[i]), nil)
+			} else {
+				do(int(place[i]), one[:])
+			}
+			i++
+		}
+		return nil
+	}
+	return p
 }
 
 // order puts the answers in the order of sending, and returns the place of each there.

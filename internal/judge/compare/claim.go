@@ -3,7 +3,6 @@ package compare
 import (
 	"cmp"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // checkClaims holds the authors' claims against the tables: each against those of its section, or where that has
@@ -182,10 +182,10 @@ func mention(text, name string) []int {
 }
 
 var (
-	remark = regexp.MustCompile(`[(（][^()（）]*[)）]\s*$`)
-	side   = regexp.MustCompile(`\s+(?:before|after)$`)
+	remark = lazy.Regexp(`[(（][^()（）]*[)）]\s*$`)
+	side   = lazy.Regexp(`\s+(?:before|after)$`)
 	// otherSide follows the name of what is before or after the change.
-	otherSide = regexp.MustCompile(`^\s+(?:before|after)\b`)
+	otherSide = lazy.Regexp(`^\s+(?:before|after)\b`)
 )
 
 // wordPlace is where a text has a name with no letter before it or behind it.

@@ -274,11 +274,11 @@ func (p *pool) margin(share float64, pull []float64, effective float64) (margin 
 	if share == 0.5 {
 		least = leastEffective
 	}
-	squares := make([]float64, len(pull))
-	for i, v := range pull {
-		squares[i] = v * v
+	squares := 0.0
+	for _, v := range pull {
+		squares += v * v
 	}
-	variance := stats.Mean(squares) / min(effective, p.middle)
+	variance := squares / float64(len(pull)) / min(effective, p.middle)
 	independent := share * (1 - share) / variance
 	return 2 * math.Sqrt(variance), independent*min(share, 1-share) >= least
 }

@@ -271,6 +271,9 @@ func (t *table) noteRun(r *ComparedRun) {
 		e := metrics.Explain(*v)
 		t.note("compare.invalid-run", "run", name, "causes", e.Causes, "remedies", e.Remedies, "effects", e.Effects)
 	}
+	if lost, _ := r.run.Missing(); lost > 0 {
+		t.note("compare.incomplete-run", "run", name, "records", lost)
+	}
 	if s := r.run.Status; s != trace.Complete && s != "" {
 		t.note("compare.broken-run", "run", name, "status", plan.Msg(plan.Code("status."+string(s))))
 	}

@@ -107,6 +107,7 @@ func ObserveRecords(t *trace.Trace, records metrics.Records, by []RuleSource, ru
 		if err != nil {
 			return r, err
 		}
+		r.run.Notes, r.run.Verdict = t.Run.Notes, t.Run.Verdict // they say what could not be read
 		if HasRecords(t.Run) {
 			r.requests, r.keptUp, r.toll = seen.fingerprint.Sum64(), seen.keepsUp(), seen.toll
 		}

@@ -14,7 +14,8 @@ type series struct {
 	n      int
 	factor float64
 	plain  []float64
-	packed []byte // little-endian float32 by planes of bytes, compressed by Zstandard; nil: plain
+	packed []byte        // little-endian float32 by planes of bytes, compressed by Zstandard; nil: plain
+	stored func() []byte // reads packed each time that it is wanted, nil: it is in memory
 }
 
 // plainSeries is the number of values up to which a series is as it is.
@@ -45,8 +46,11 @@ func newSeries(x []float64) series {
 
 // values are those of the series; false if it is damaged.
 func (s series) values() (x []float64, ok bool) {
+	if s.stored != nil {
+		s.packed = s.stored()
+	}
 	x = make([]float64, s.n)
-	if s.packed == nil {
+	if s.plain != nil {
 		for i := range x {
 			x[i] = s.plain[i] * s.factor
 		}
@@ -56,12 +60,10 @@ func (s series) values() (x []float64, ok bool) {
 	if err != nil || len(planes) != 4*s.n {
 		return nil, false
 	}
+	a, b, c, d := planes[:s.n], planes[s.n:2*s.n], planes[2*s.n:3*s.n], planes[3*s.n:]
 	for i := range x {
-		var b [4]byte
-		for k := range b {
-			b[k] = planes[k*s.n+i]
-		}
-		x[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(b[:]))) * s.factor
+		bits := uint32(a[i]) | uint32(b[i])<<8 | uint32(c[i])<<16 | uint32(d[i])<<24
+		x[i] = float64(math.Float32frombits(bits)) * s.factor
 	}
 	return x, true
 }

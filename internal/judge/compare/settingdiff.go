@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"hash/crc32"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // settingDiffs lists the settings, other than the load, in which the runs of variants differ.
@@ -248,7 +248,7 @@ var alias = map[string]string{
 }
 
 // identity matches a setting of another tool that only says which run or request something was.
-var identity = regexp.MustCompile(`(^|\.)((run|request|benchmark|experiment|session|job|task|trial|report|result)-)?(id|ids|uuid|id-prefix)$`)
+var identity = lazy.Regexp(`(^|\.)((run|request|benchmark|experiment|session|job|task|trial|report|result)-)?(id|ids|uuid|id-prefix)$`)
 
 // unrelated are settings of other tools that change no figure: where results go, how they are
 // shown, when a run was.

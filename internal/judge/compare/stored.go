@@ -77,23 +77,27 @@ func (r *ComparedRun) Parts() map[string][]byte {
 }
 
 // Restore is the observation of a run by Pitot's rules that was stored in parts; false: they are damaged, or there are none.
-func Restore(run trace.Run, parts map[string][]byte, rules metrics.Rules) (ComparedRun, bool) {
+// What is only wanted of requests in pairs is read when it is.
+func Restore(run trace.Run, parts map[string]func() []byte, rules metrics.Rules) (ComparedRun, bool) {
 	var s storedRun
-	if gob.NewDecoder(bytes.NewReader(parts[runPart])).Decode(&s) != nil {
+	if parts[runPart] == nil || parts[indexPart] == nil {
 		return ComparedRun{}, false
 	}
-	index, ok := unpackIndex(parts[indexPart])
+	if gob.NewDecoder(bytes.NewReader(parts[runPart]())).Decode(&s) != nil {
+		return ComparedRun{}, false
+	}
+	index, ok := unpackIndex(parts[indexPart]())
 	if !ok {
 		return ComparedRun{}, false
 	}
 	r := ComparedRun{run: run, silent: !reportsLimits(run, rules), requests: s.Requests, keptUp: s.KeptUp, toll: failureCount{s.Failed, s.Sent}}
 	r.run.Probes = nil
 	for _, f := range s.Figures {
-		w := influence{effective: f.Effective, mean: f.Mean, pull: series{n: f.N, factor: f.Factor, plain: f.Plain, packed: parts[pullPart+f.Name]}}
+		w := influence{effective: f.Effective, mean: f.Mean, pull: series{n: f.N, factor: f.Factor, plain: f.Plain, stored: parts[pullPart+f.Name]}}
 		if f.OfRequests {
 			w.index = index
 		}
-		if w.pull.packed == nil && len(w.pull.plain) != w.pull.n || f.OfRequests && len(index) != w.pull.n {
+		if w.pull.stored == nil && len(w.pull.plain) != w.pull.n || f.OfRequests && len(index) != w.pull.n {
 			return ComparedRun{}, false
 		}
 		r.figures = append(r.figures, runFigure{ReportedFigure: f.ReportedFigure, definition: rules.Definition(metrics.Pitot, f.Name), influence: w, low: f.Low, high: f.High})

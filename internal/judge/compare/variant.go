@@ -3,13 +3,13 @@ package compare
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // split returns the variants of a workload, in the order of their first runs, and
@@ -151,7 +151,7 @@ func isSide(name string) bool {
 }
 
 // model is the name of one, with its size.
-var model = regexp.MustCompile(`(?i)\b(?:qwen|qwq|llama|deepseek|glm|mi[sx]tral|gemma|phi|kimi|minimax|internlm|baichuan|yi|gpt-oss|opt)[\w.]*-?\S*\d`)
+var model = lazy.Regexp(`(?i)\b(?:qwen|qwq|llama|deepseek|glm|mi[sx]tral|gemma|phi|kimi|minimax|internlm|baichuan|yi|gpt-oss|opt)[\w.]*-?\S*\d`)
 
 func isModel(name string) bool { return model.MatchString(name) }
 
@@ -229,12 +229,12 @@ func uncounted(runs []*ComparedRun) map[*ComparedRun]string {
 
 var (
 	// dated is the end of a name that only says when a run was.
-	dated = regexp.MustCompile(`[-_. ]?\d{8}[-_T]?\d{6}$`)
+	dated = lazy.Regexp(`[-_. ]?\d{8}[-_T]?\d{6}$`)
 	// replicate is the end of a name that counts runs: `/ run=0`, `.run2`, `_rep3`.
-	replicate = regexp.MustCompile(`(?:^|[-_./ ]+)(?:run|rep|repeat|trial)[-_=. ]?\d+$|[-_./ ]*#\d+$`)
+	replicate = lazy.Regexp(`(?:^|[-_./ ]+)(?:run|rep|repeat|trial)[-_=. ]?\d+$|[-_./ ]*#\d+$`)
 	// numbered is an end that counts runs if their names count on: base-1, base-2. Of
 	// tp-2 and tp-4 it says what they are.
-	numbered = regexp.MustCompile(`^(.+)-(\d{1,3})$`)
+	numbered = lazy.Regexp(`^(.+)-(\d{1,3})$`)
 )
 
 func plainName(r *ComparedRun) string {
@@ -296,18 +296,18 @@ func baselineName(name string) (sure int) {
 
 var (
 	// Words that name what others are compared with, at the beginning of a name.
-	baselineStart = regexp.MustCompile(`^(?:(?:baseline|base|before|main|master|reference|ref|original|origin|control|stock|vanilla|w/o|without|old|upstream|previous|prev|current|default|unpatched|unmodified|pre-\w+|prepr)(?:[^a-z0-9]|$)|no[ -]|优化前|基线|基准|原始|原版|改前|修改前|合入前|改动前|禁用|未(?:开启|启用|优化|修改)|不(?:开|带|使用|加)|关闭)`)
+	baselineStart = lazy.Regexp(`^(?:(?:baseline|base|before|main|master|reference|ref|original|origin|control|stock|vanilla|w/o|without|old|upstream|previous|prev|current|default|unpatched|unmodified|pre-\w+|prepr)(?:[^a-z0-9]|$)|no[ -]|优化前|基线|基准|原始|原版|改前|修改前|合入前|改动前|禁用|未(?:开启|启用|优化|修改)|不(?:开|带|使用|加)|关闭)`)
 	// baselineOff is what a name ends with that says that something is not in use.
-	baselineOff = regexp.MustCompile(`(?:^|[^a-z])(?:off|disabled?|eager|unset)\)?$|[=:]\s*(?:0|off|false|none|no)$|(?:优化前|未开启|未启用|关闭|禁用|关|之前)$`)
+	baselineOff = lazy.Regexp(`(?:^|[^a-z])(?:off|disabled?|eager|unset)\)?$|[=:]\s*(?:0|off|false|none|no)$|(?:优化前|未开启|未启用|关闭|禁用|关|之前)$`)
 	// baselineWord is a word for a baseline anywhere.
-	baselineWord = regexp.MustCompile(`(?:^|[^a-z])(?:baseline|before|main|master|original|upstream|without|w/o|previous|default|eager|disabled?|old|unpatched)(?:[^a-z]|$)|优化前|基线|未开启|关闭`)
+	baselineWord = lazy.Regexp(`(?:^|[^a-z])(?:baseline|before|main|master|original|upstream|without|w/o|previous|default|eager|disabled?|old|unpatched)(?:[^a-z]|$)|优化前|基线|未开启|关闭`)
 	// changeStart begins the name of a change, whatever it is compared with in the same breath.
-	changeStart = regexp.MustCompile(`^(?:after|pr|this|new|with|w/|ours?|patched|optimi[sz]ed|post|enable|\+)(?:[^a-z0-9]|$)|^(?:优化后|修改后|开启|启用)`)
+	changeStart = lazy.Regexp(`^(?:after|pr|this|new|with|w/|ours?|patched|optimi[sz]ed|post|enable|\+)(?:[^a-z0-9]|$)|^(?:优化后|修改后|开启|启用)`)
 	// comparing are words right ahead of what a text compares something with, and versus those of them that do not say
 	// which of two is compared with the other.
-	comparing = regexp.MustCompile("(?i)(?:\\b(?:than|vs\\.?|versus|over|against|compared (?:to|with)|relative to)|" +
+	comparing = lazy.Regexp("(?i)(?:\\b(?:than|vs\\.?|versus|over|against|compared (?:to|with)|relative to)|" +
 		"比|相比于?|相较于?|相对于?|较|对比)\\s*(?:the |on |with )?[\\s`'\"*]*$")
-	versus = regexp.MustCompile(`^(?:vs\.?|versus|对比)`)
+	versus = lazy.Regexp(`^(?:vs\.?|versus|对比)`)
 )
 
 // checkBaseline refuses one that no workload has.

@@ -170,7 +170,6 @@ func (s Sweep) Predict(level float64, all []Prediction) Sweep {
 	return s.settled()
 }
 
-// settled has the curves and the front of the rows.
 func (s Sweep) settled() Sweep {
 	if s.Load != "" {
 		s.Curves = curves(s.Rows, s.Load, append(slices.Clone(s.Moves), s.Load))

@@ -165,7 +165,6 @@ var ranked = []string{
 	TTFT.Median(), TPOT.Median(), ITL.Median(), E2EL.Median(), RequestThroughput,
 }
 
-// byName are All by name.
 var byName = sync.OnceValue(func() map[string]Figure {
 	all := map[string]Figure{}
 	for _, f := range All {

@@ -30,7 +30,6 @@ const (
 	SLO        Metric = "slo"
 )
 
-// latencies are the metrics that have statistics.
 var latencies = []Metric{TTFT, TPOT, ITL, ICL, E2EL, Queue, E2ELQueue, Probe}
 
 // IsLatency reports whether the metric has statistics.

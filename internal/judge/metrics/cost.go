@@ -42,6 +42,8 @@ func CostOf(s Summary, price Price, devices int) *Cost {
 	}
 	all := 0.0
 	switch {
+	case s.Rates.AtLeast:
+		output = 0
 	case s.Tokens.InputUnknown > 0:
 	case s.Rates.Output > 0:
 		all = output * (1 + s.Rates.Input/s.Rates.Output)

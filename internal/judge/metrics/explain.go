@@ -114,6 +114,7 @@ var remedies = map[plan.Code]plan.Code{
 	"verdict.preempted":         "remedy.fewer",
 	"verdict.server-restarted":  "remedy.server",
 	"verdict.no-end":            "remedy.again",
+	trace.Incomplete:            "",
 	"verdict.collector-paused":  "remedy.machine",
 	"verdict.made-late":         "remedy.made-late",
 	"verdict.workers-busy":      "remedy.workers",

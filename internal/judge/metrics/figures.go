@@ -99,6 +99,9 @@ func (s Summary) Figures() []trace.ReportedFigure {
 	s.Defects.figures(&l)
 	s.Graded.figures(&l)
 	s.resourceFigures(&l)
+	if s.Rates.AtLeast {
+		return slices.DeleteFunc(l, ofAll)
+	}
 	return l
 }
 

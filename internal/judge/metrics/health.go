@@ -54,9 +54,11 @@ type Stamps struct {
 func (x *observed) health(s Summary) Health {
 	run := x.run
 	if run.Kind == trace.Simulated {
+		j := &judgement{s: s}
+		j.incomplete()
 		return Health{
 			Lateness: Distribute(nil, []float64{50, 99}), CPUs: max(run.Env.CPUs, 1), Measured: run.End.Happened(), Simulated: true,
-			Verdict: trace.Verdict{Validity: trace.Valid},
+			Verdict: j.verdict(),
 		}
 	}
 	client := run.Client

@@ -86,6 +86,8 @@ type observed struct {
 	gaps      *gapSample   // of the answered requests; nil: not wanted
 
 	last          trace.Instant // answer
+	behind        int           // the largest index
+	gap           gap
 	due, released extent
 	waiting       extent // releases of requests that ended later
 	timed         bool   // a first turn was due after the start
@@ -118,6 +120,10 @@ func observe(t *trace.Trace, records Records, o Options, gaps, stalls bool) (*ob
 	}
 	err := records.read(passes...)
 	x.records = records.sized(x.heads.n)
+	x.gap = gapOf(x.run, x.heads.n, x.behind, x.requests.Lost()) // by notes on what could not be read
+	if x.finished.most += float64(x.gap.requests); x.gap.some {
+		x.stalls, x.came = nil, nil
+	}
 	return x, err
 }
 
@@ -135,7 +141,7 @@ func (x *observed) add(r *trace.Record) {
 	x.finished.add(r)
 	x.defects.add(r)
 	x.graded.add(r)
-	x.last = max(x.last, r.Done)
+	x.last, x.behind = max(x.last, r.Done), max(x.behind, r.Index+1)
 	x.due.add(r.Due)
 	x.released.add(r.Released)
 	x.timed = x.timed || r.Due > 0 && r.Turn == 0

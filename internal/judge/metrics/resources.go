@@ -15,8 +15,11 @@ func resourcesOf(t *trace.Trace, end trace.Instant, s Summary) *resources.Resour
 	if t.Run.Idle != nil {
 		idle = *t.Run.Idle
 	}
-	whole := telemetry.Window{To: time.Duration(end)}
-	return resources.Summarize(t.Telemetry, whole, idle, s.Tokens.Output, s.Requests.OK)
+	whole, tokens, requests := telemetry.Window{To: time.Duration(end)}, s.Tokens.Output, s.Requests.OK
+	if s.Rates.AtLeast {
+		tokens, requests = 0, 0 // not known
+	}
+	return resources.Summarize(t.Telemetry, whole, idle, tokens, requests)
 }
 
 // resourceFigures are those of telemetry.

@@ -126,7 +126,7 @@ func (r Rules) reported(t *trace.Trace, tool, form string) []trace.ReportedFigur
 	if form == "" && o != nil && o.Tool == tool {
 		form = o.Form
 	}
-	all := d.Figures(t, form)
+	all := known(&t.Run, len(t.Records), d.Figures(t, form))
 	if o != nil && o.Detail == trace.Undated {
 		return undated(all)
 	}

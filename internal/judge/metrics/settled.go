@@ -61,7 +61,10 @@ func paced(p trace.Load) bool {
 }
 
 func (x *observed) unsettled(why plan.Message) plan.Message {
-	if QueueGrows(why) {
+	switch {
+	case x.gap.some:
+		return plan.Message{} // it is not known
+	case QueueGrows(why):
 		return why
 	}
 	took, answers := 0.0, 0

@@ -68,6 +68,10 @@ func (w *window) has(h *head) bool { return h.released >= w.from && h.ok }
 // window finds the steady state of the run.
 func (x *observed) window() (w window) {
 	first, last := x.released.first, x.released.last
+	if x.gap.some {
+		w.Why = plan.Msg(steadyIncomplete, "records", x.gap.requests+x.requests.Lost())
+		return w
+	}
 	if x.run.Plan.Ramp {
 		w.Why, w.waits = plan.Msg("steady.ramp"), x.stillness(first)
 		w.still = w.waits.standstills()

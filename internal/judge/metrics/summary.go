@@ -68,10 +68,13 @@ type Summary struct {
 
 // Requests counts what became of the requests.
 type Requests struct {
-	Planned int     `json:"planned"`
-	Sent    int     `json:"sent"` // released by the driver
-	OK      int     `json:"ok"`
-	Failed  int     `json:"failed"`
+	Planned int `json:"planned"`
+	Sent    int `json:"sent"` // released by the driver
+	OK      int `json:"ok"`
+	Failed  int `json:"failed"`
+	// Missing were sent and have no record: it cannot be read, or they were in flight when a run without an end
+	// was last seen.
+	Missing int     `json:"missing,omitempty"`
 	Classes []Class `json:"classes,omitempty"` // of the failures
 	// Shed are the failures by which the server refused load: status 429, or 503 with Retry-After.
 	// RetryAfter is its last value of that header.
@@ -173,6 +176,8 @@ type Rates struct {
 	// Released the rate at which they left.
 	Offered  float64 `json:"offered,omitempty"`
 	Released float64 `json:"released,omitempty"`
+	// AtLeast means that answers are missing: all of these are lower bounds, and so is the concurrency.
+	AtLeast bool `json:"at_least,omitempty"`
 }
 
 // Goodput counts the requests that met every objective.
@@ -275,7 +280,7 @@ func (o Options) withDefaults(p trace.Load) Options {
 func (x *observed) counted() Summary {
 	return Summary{
 		Run:         *x.run,
-		Requests:    x.requests.requests(max(x.run.Plan.Requests, x.heads.n)),
+		Requests:    x.requests.requests(max(x.run.Plan.Requests, x.heads.n), x.gap.requests),
 		Duration:    x.duration().Seconds(),
 		Tokens:      x.tokens.tokens(),
 		Chunks:      x.chunks.chunks(),
@@ -401,9 +406,9 @@ func (c *requestCount) add(r *trace.Record) {
 	c.Classes[i].Count++
 }
 
-func (c *requestCount) requests(planned int) Requests {
+func (c *requestCount) requests(planned, missing int) Requests {
 	all := c.Requests
-	all.Planned = planned
+	all.Planned, all.Missing = planned, missing
 	slices.SortStableFunc(all.Classes, func(a, b Class) int { return b.Count - a.Count })
 	if c.failed.n > 0 {
 		all.FirstFailed, all.LastFailed = c.failed.first.Seconds(), c.failed.last.Seconds()
@@ -460,7 +465,7 @@ func (c *Chunks) join(o Chunks) {
 func (x *observed) rates(s Summary) Rates {
 	r := Rates{
 		Requests: over(s.Requests.OK, s.Duration), Input: over(s.Tokens.Input, s.Duration), Output: over(s.Tokens.Output, s.Duration),
-		Inputs: over(s.Tokens.Inputs, s.Duration), Audio: over(s.Tokens.Audio, s.Duration),
+		Inputs: over(s.Tokens.Inputs, s.Duration), Audio: over(s.Tokens.Audio, s.Duration), AtLeast: x.gap.answers,
 	}
 	if s.Response != nil {
 		r.Offered, r.Released = x.due.pace(), x.released.pace()

@@ -66,6 +66,7 @@ type judgement struct {
 func judge(h Health, s Summary) trace.Verdict {
 	j := &judgement{Health: h, s: s}
 	j.answers()
+	j.incomplete()
 	j.tokens()
 	j.stalls()
 	j.conditions()

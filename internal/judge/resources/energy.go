@@ -177,7 +177,6 @@ func (e *Energy) bound(open *float64) {
 	}
 }
 
-// A device is one device of one source.
 type device struct {
 	source string
 	label  string                         // the source and the device
@@ -216,7 +215,6 @@ func (d *device) repeats(all []*device, w telemetry.Window) (pair, same bool) {
 	return false, false
 }
 
-// one is the first series of a name.
 func (d *device) one(name string) []telemetry.Point {
 	if all := d.series[name]; len(all) > 0 {
 		return all[0].Points

@@ -112,7 +112,6 @@ func (n lookback) since(d time.Duration) telemetry.Window {
 	return telemetry.Window{From: n.at - d, To: n.at}
 }
 
-// named are the series of a source by name.
 type named map[string][]*telemetry.Series
 
 func ofSource(set *telemetry.Set, source, area string) named {
@@ -201,7 +200,6 @@ func (n lookback) host(set *telemetry.Set, source string) (LiveHost, bool) {
 	return h, len(in) > 0
 }
 
-// newest is the last point.
 func newest(points []telemetry.Point) (v float64, ok bool) {
 	if len(points) == 0 {
 		return 0, false

@@ -83,7 +83,6 @@ func newSummer(rows [][]float64, depth int) *summer {
 	return s
 }
 
-// take adds a row to the sums at a depth.
 func (s *summer) take(depth, row int) {
 	r, from, to := s.rows[row], s.sums[depth], s.sums[depth+1]
 	from, to = from[:len(r)], to[:len(r)]

@@ -102,21 +102,24 @@ const (
 )
 
 // firstAutocovariance is autocovariance of the centered x at so many lags, a power of two: the sum of the
-// cross-correlations of blocks of as many values with as many more.
+// cross-correlations of blocks of as many values with these and as many more. Behind the first half of what is
+// transformed, values have their spectrum times (-1)^i.
 func firstAutocovariance(x []float64, lags int) []float64 {
 	fft := fourier.NewFFT(2 * lags)
 	block, sum := make([]float64, 2*lags), make([]complex128, lags+1)
-	a, b := make([]complex128, lags+1), make([]complex128, lags+1)
-	for from := 0; from < len(x); from += lags {
+	a, next := make([]complex128, lags+1), make([]complex128, lags+1)
+	for from := 0; from < len(x)+lags; from += lags {
 		clear(block)
-		copy(block, x[from:min(from+lags, len(x))])
-		fft.Coefficients(a, block)
-		clear(block)
-		copy(block, x[from:])
-		fft.Coefficients(b, block)
+		copy(block[:lags], x[min(from, len(x)):])
+		fft.Coefficients(next, block)
 		for i := range sum {
-			sum[i] += complex(real(a[i]), -imag(a[i])) * b[i]
+			both := a[i] + next[i]
+			if i%2 == 1 {
+				both = a[i] - next[i]
+			}
+			sum[i] += complex(real(a[i]), -imag(a[i])) * both
 		}
+		a, next = next, a
 	}
 	c := fft.Sequence(block, sum)[:lags]
 	for i := range c {

@@ -114,7 +114,6 @@ func (d *Design) blocks() (all [][]int) {
 	return all
 }
 
-// slope is the position within the block.
 func (d *Design) slope() []float64 {
 	out := make([]float64, len(d.units))
 	for _, members := range d.blocks() {

@@ -146,7 +146,6 @@ func key(v float64) uint64 {
 	return b | 1<<63
 }
 
-// value is the float of a key.
 func value(k uint64) float64 {
 	if k>>63 == 0 {
 		return math.Float64frombits(^k)

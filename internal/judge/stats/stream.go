@@ -10,9 +10,7 @@ import (
 type Stream iter.Seq[[]float64]
 
 // Values is the stream of a sample in one list.
-func Values(x []float64) Stream {
-	return func(yield func([]float64) bool) { _ = yield(x) }
-}
+func Values(x []float64) Stream { return func(yield func([]float64) bool) { _ = yield(x) } }
 
 // Describe gives the figures of the sample as Mean, Std and Sorted give them, to the last
 // bit, without a list of it or a copy of one.

@@ -129,7 +129,6 @@ func studentTail(df, t float64) float64 {
 	return distuv.StudentsT{Sigma: 1, Nu: df}.Survival(t)
 }
 
-// studentQuantile is the quantile p of Student's t.
 func studentQuantile(df, p float64) float64 {
 	if math.IsInf(df, 1) {
 		return distuv.UnitNormal.Quantile(p)

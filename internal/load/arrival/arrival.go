@@ -134,9 +134,7 @@ type Source interface {
 }
 
 // Poisson has independent exponential gaps; the first arrival is after one gap.
-func Poisson(src Source) Process {
-	return gaps(func() float64 { return src.Exponential(1) })
-}
+func Poisson(src Source) Process { return gaps(func() float64 { return src.Exponential(1) }) }
 
 // Gamma has independent gamma gaps of mean 1 and the given shape, which the serving
 // benchmarks call burstiness: 1 is Poisson, below it the arrivals cluster, above it

@@ -26,9 +26,7 @@ import (
 type Duration struct{ law distSpec }
 
 // FixedDuration is the Duration that always draws d, or 0 if d is negative.
-func FixedDuration(d time.Duration) Duration {
-	return Duration{distSpec{a: float64(max(d, 0))}}
-}
+func FixedDuration(d time.Duration) Duration { return Duration{distSpec{a: float64(max(d, 0))}} }
 
 // ParseDuration parses the text form of a Duration.
 func ParseDuration(s string) (Duration, error) {
@@ -94,7 +92,6 @@ func (c Count) Draw(r *rand.Rand) int {
 	return int(max(math.Round(min(l.draw(r), limit)), 1))
 }
 
-// String is the text form.
 func (c Count) String() string { return c.law.text(countUnit()) }
 
 // MarshalText returns the text form.

@@ -14,9 +14,7 @@ type Generator struct {
 }
 
 // NewGenerator is default_rng(seed).
-func NewGenerator(seed uint64) *Generator {
-	return &Generator{pcg: newPCG64(seed)}
-}
+func NewGenerator(seed uint64) *Generator { return &Generator{pcg: newPCG64(seed)} }
 
 // uint32 returns 64-bit outputs in halves, the low one first. The high half serves the next 32-bit
 // draw, across any 64-bit draws in between.
@@ -31,9 +29,7 @@ func (g *Generator) uint32() uint32 {
 }
 
 // Float64 is random(): uniform in [0, 1).
-func (g *Generator) Float64() float64 {
-	return float64(g.pcg.uint64()>>11) / (1 << 53)
-}
+func (g *Generator) Float64() float64 { return float64(g.pcg.uint64()>>11) / (1 << 53) }
 
 // Integers is integers(lo, hi) in numpy's default int64: uniform in [lo, hi). A
 // range of one value draws nothing. It panics when hi <= lo.

@@ -37,9 +37,7 @@ func (m *mt19937) seedArray(key []uint32) {
 	m.key[0] = 1 << 31
 }
 
-func (m *mt19937) mixed(i int) uint32 {
-	return m.key[i-1] ^ m.key[i-1]>>30
-}
+func (m *mt19937) mixed(i int) uint32 { return m.key[i-1] ^ m.key[i-1]>>30 }
 
 // advance walks 1…623, copying the last word to the front at each lap.
 func (m *mt19937) advance(i int) int {

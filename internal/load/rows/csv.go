@@ -53,7 +53,6 @@ func csvRows(c *csv.Reader, names []string) iter.Seq2[Row, error] {
 	}
 }
 
-// csvLine is the line in which a row begins.
 func csvLine(c *csv.Reader, cells []string, err error) int {
 	var wrong *csv.ParseError
 	if errors.As(err, &wrong) {

@@ -47,7 +47,6 @@ func (l *rowLimit) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// each begins a row after each.
 func (l *rowLimit) each(all iter.Seq2[Row, error]) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		l.begin()

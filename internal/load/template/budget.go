@@ -65,19 +65,16 @@ func (x *run) chargeAll(n, cost int) {
 	x.charge(n * cost)
 }
 
-// clone is a copy of items.
 func (x *run) clone(items []value) []value {
 	x.chargeAll(len(items), itemCost)
 	return slices.Clone(items)
 }
 
-// push appends an item.
 func (x *run) push(items []value, v value) []value {
 	x.charge(itemCost)
 	return append(items, v)
 }
 
-// inner is a scope within s.
 func (x *run) inner(s *scope) *scope {
 	x.charge(scopeCost)
 	return &scope{map[string]value{}, s}
@@ -94,19 +91,16 @@ func (b *builder) Write(p []byte) (int, error) {
 	return b.text.Write(p)
 }
 
-// WriteString adds a text.
 func (b *builder) WriteString(s string) {
 	b.run.charge(len(s))
 	b.text.WriteString(s)
 }
 
-// writeByte adds a byte.
 func (b *builder) writeByte(c byte) {
 	b.run.charge(1)
 	b.text.WriteByte(c)
 }
 
-// writeRune adds a character.
 func (b *builder) writeRune(r rune) {
 	b.run.charge(utf8.UTFMax)
 	b.text.WriteRune(r)
@@ -136,7 +130,6 @@ func (x *run) parse(digits string, base int) (*big.Int, bool) {
 	return new(big.Int).SetString(digits, base)
 }
 
-// digits are those of an integer.
 func (x *run) digits(n *big.Int) string {
 	x.charge(weight(n))
 	return n.String()

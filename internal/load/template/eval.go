@@ -193,7 +193,6 @@ type namedValue struct {
 	v    value
 }
 
-// dict is the arguments with names.
 func (g given) dict(x *run) *dict {
 	d := newDict()
 	for _, n := range g.named {

@@ -64,7 +64,6 @@ type scope struct {
 	outer *scope
 }
 
-// A run is one rendering.
 type run struct {
 	out    *builder
 	now    func() time.Time
@@ -87,7 +86,6 @@ func (x *run) deeper() {
 
 func (x *run) leave() { x.depth-- }
 
-// capture returns the output of f.
 func (x *run) capture(f func()) string {
 	outer := x.out
 	x.out = &builder{run: x}
@@ -264,7 +262,6 @@ type closure struct {
 	scope *scope
 }
 
-// call returns the output of the macro.
 func (c *closure) call(x *run, g given) value {
 	s := x.inner(c.scope)
 	x.chargeAll(len(c.params), itemCost)

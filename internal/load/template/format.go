@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // verb is one conversion of the % operator.
-var verb = regexp.MustCompile(`%(?:\((\w*)\))?([-+ 0#]*)(\d{0,4})(?:\.(\d{0,3}))?([a-zA-Z%])`)
+var verb = lazy.Regexp(`%(?:\((\w*)\))?([-+ 0#]*)(\d{0,4})(?:\.(\d{0,3}))?([a-zA-Z%])`)
 
 // format is text % of.
 func (x *run) format(text string, of value) string {

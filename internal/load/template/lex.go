@@ -4,14 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
-// A tokenKind says what a token is.
 type tokenKind int
 
 const (
@@ -87,7 +87,7 @@ func (l *lexer) skip(n int) {
 func (l *lexer) rest() string { return l.src[l.at:] }
 
 // opening is how a tag begins.
-var opening = regexp.MustCompile(`{[{%#]`)
+var opening = lazy.Regexp(`{[{%#]`)
 
 // next reads the text up to the next tag, and the tag.
 func (l *lexer) next() error {
@@ -123,7 +123,6 @@ func (l *lexer) next() error {
 	return l.inside(tagStart, tagEnd, "%}")
 }
 
-// before trims the text before a tag.
 func (l *lexer) before(text string, kind, sign byte) string {
 	switch {
 	case sign == '-':
@@ -185,8 +184,8 @@ func (l *lexer) comment() error {
 const space = `[\pZ\s\v\x1c-\x1f\x{85}]*`
 
 var (
-	rawStart = regexp.MustCompile("^" + space + "raw" + space + "(?:%}|-%}" + space + ")")
-	rawEnd   = regexp.MustCompile(`{%([-+]?)` + space + "endraw" + space + "([-+]?)%}")
+	rawStart = lazy.Regexp("^" + space + "raw" + space + "(?:%}|-%}" + space + ")")
+	rawEnd   = lazy.Regexp(`{%([-+]?)` + space + "endraw" + space + "([-+]?)%}")
 )
 
 // raw takes everything up to {% endraw %} as text.
@@ -210,7 +209,6 @@ func first(sign string) byte {
 	return sign[0]
 }
 
-// inside reads the tokens of a tag.
 func (l *lexer) inside(start, end tokenKind, delimiter string) error {
 	l.add(start, "{"+delimiter[:1])
 	l.open = l.open[:0]
@@ -254,8 +252,8 @@ func isNameRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode
 
 // The forms of numbers.
 var (
-	intForm   = regexp.MustCompile(`^\d+(?:_\d+)*`)
-	floatForm = regexp.MustCompile(`^\d+(?:_\d+)*(?:\.\d+(?:_\d+)*)?(?:[eE][-+]?\d+(?:_\d+)*)?`)
+	intForm   = lazy.Regexp(`^\d+(?:_\d+)*`)
+	floatForm = lazy.Regexp(`^\d+(?:_\d+)*(?:\.\d+(?:_\d+)*)?(?:[eE][-+]?\d+(?:_\d+)*)?`)
 )
 
 // number reads an integer or a float. After a dot it reads no float, so that x.0.1
@@ -298,13 +296,12 @@ func (l *lexer) text(quote byte) error {
 	return fmt.Errorf("a string is not closed: %.30s", s)
 }
 
-// simpleEscapes are the escapes with one letter.
 var simpleEscapes = map[byte]string{
 	'n': "\n", 't': "\t", 'r': "\r", 'a': "\a", 'b': "\b", 'f': "\f", 'v': "\v", '\\': `\`, '\'': "'", '"': `"`, '\n': "",
 }
 
 // escapes are a backslash with the code of a character, or with any character.
-var escapes = regexp.MustCompile(`\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|(?s:.))`)
+var escapes = lazy.Regexp(`\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|(?s:.))`)
 
 // unescape resolves the escapes of Python's string literals. Unknown ones stay.
 func unescape(s string) (text string, err error) {
@@ -316,7 +313,6 @@ func unescape(s string) (text string, err error) {
 	return text, err
 }
 
-// escape is the text of an escape.
 func escape(e string) (string, error) {
 	digits, base := e[1:], 8
 	text, simple := simpleEscapes[e[1]]

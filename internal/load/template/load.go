@@ -52,7 +52,6 @@ func readConfig(fsys fs.FS, name string) (map[string]json.RawMessage, error) {
 	return config, nil
 }
 
-// readSources reads the templates in separate files.
 func readSources(fsys fs.FS, dir string) (map[string]string, error) {
 	files, err := fs.Glob(fsys, path.Join(globSpecial.Replace(dir), "additional_chat_templates", "*.jinja"))
 	if err != nil {

@@ -64,17 +64,12 @@ func knownMethod(name string) bool {
 	return text || list || dict || name == "cycle" || name == "changed"
 }
 
-// changing is a method forbidden by Hugging Face's sandbox.
-func changing(name string) function {
-	return function{all: func(x *run, of value, _ given) value {
-		x.failf(".%s() modifies %s, which templates must not do", name, typeName(of))
-		return nil
-	}}
-}
-
 func withChanging(methods map[string]function, names ...string) map[string]function {
 	for _, name := range names {
-		methods[name] = changing(name)
+		methods[name] = function{all: func(x *run, of value, _ given) value {
+			x.failf(".%s() modifies %s, which templates must not do", name, typeName(of))
+			return nil
+		}}
 	}
 	return methods
 }
@@ -110,7 +105,6 @@ var dictMethods = withChanging(map[string]function{
 	"copy":   {do: func(_ *run, of value, _ []value) value { return of }},
 }, "clear", "pop", "popitem", "setdefault", "update")
 
-// all are the values of a dict.
 func (x *run) all(d *dict) []value {
 	x.chargeAll(len(d.keys), itemCost)
 	values := make([]value, len(d.keys))
@@ -227,7 +221,6 @@ func (x *run) textOf(v value) string {
 	return s
 }
 
-// texts is a list of texts.
 func (x *run) texts(all []string) value {
 	x.chargeAll(len(all), itemCost)
 	l := &list{items: make([]value, len(all))}
@@ -318,7 +311,6 @@ func splitSpace(x *run, s string, most int, right bool) []string {
 	return parts
 }
 
-// lines splits at line ends.
 func lines(x *run, s string, keep bool) []string {
 	var all []string
 	for s != "" {
@@ -425,7 +417,6 @@ func titled(s string, inWord func(rune) bool) string {
 	return b.String()
 }
 
-// isCased reports letters with a case.
 func isCased(r rune) bool {
 	return unicode.IsLower(r) || unicode.IsUpper(r) || unicode.IsTitle(r) ||
 		unicode.In(r, unicode.Other_Lowercase, unicode.Other_Uppercase)

@@ -183,7 +183,6 @@ func (x *run) sign(operator string, v value) value {
 	return f
 }
 
-// compare is a comparison.
 func (x *run) compare(operator string, a, b value) bool {
 	switch operator {
 	case "==":
@@ -267,7 +266,6 @@ func (x *run) contains(in, v value) bool {
 	return slices.ContainsFunc(x.iterate(in), func(w value) bool { return x.equal(w, v) })
 }
 
-// item is of[index].
 func (x *run) item(of, index value) value {
 	x.charge(stepCost)
 	x.defined(of)
@@ -407,7 +405,6 @@ func (x *run) attribute(of value, name string) value {
 	return undefined(typeName(of) + " has no attribute '" + brief(name) + "'")
 }
 
-// member is the value's own member of this name.
 func (x *run) member(of value, name string) (value, bool) {
 	var methods map[string]function
 	switch of := of.(type) {

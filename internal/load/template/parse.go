@@ -213,7 +213,6 @@ func (p *parser) setTag(line int) statement {
 	return &setBlock{to, filter, body, line}
 }
 
-// filters parses the filters for the text of a tag.
 func (p *parser) filters() expression {
 	filter := expression(&variable{tagText})
 	for p.accept("|") {
@@ -259,7 +258,6 @@ func (p *parser) callTag(line int) statement {
 	return &print{made, line}
 }
 
-// macro parses a macro after its name.
 func (p *parser) macro(name string) *macro {
 	outer := p.uses
 	p.uses = map[string]bool{}

@@ -165,7 +165,9 @@ func (p *parser) primary() expression {
 		case "(":
 			return p.parenthesis()
 		case "[":
-			return p.list()
+			list := &listLiteral{}
+			p.until("]", func() { list.items = append(list.items, p.expression()) })
+			return list
 		case "{":
 			return p.dict()
 		}
@@ -201,7 +203,6 @@ func (p *parser) integer(t token) value {
 	return n
 }
 
-// integer is a number of up to maxDigits digits.
 func integer(digits string) (value, bool) {
 	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
 		return n, true
@@ -252,12 +253,6 @@ func (p *parser) until(end string, item func()) {
 		}
 		item()
 	}
-}
-
-func (p *parser) list() expression {
-	list := &listLiteral{}
-	p.until("]", func() { list.items = append(list.items, p.expression()) })
-	return list
 }
 
 func (p *parser) dict() expression {
@@ -370,7 +365,6 @@ func (p *parser) dotted(what string) token {
 	return t
 }
 
-// filter parses the name of a filter and its arguments.
 func (p *parser) filter(in expression) expression {
 	t := p.dotted("the name of a filter")
 	e := &call{of: in, line: t.line}

@@ -78,7 +78,6 @@ func (w *printer) write(v value, depth int) {
 	}
 }
 
-// odd writes a value of a type that JSON does not have.
 func (w *printer) odd(v value, depth int) {
 	if safe, ok := v.(markup); ok && w.json {
 		w.quote(string(safe))

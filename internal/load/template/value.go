@@ -86,7 +86,6 @@ func (d *dict) set(key, v value) {
 	d.values[h] = v
 }
 
-// put adds an entry.
 func (x *run) put(d *dict, key, v value) {
 	x.charge(entryCost)
 	d.set(x.key(key), v)
@@ -99,7 +98,6 @@ func (d *dict) get(key value) (value, bool) {
 	return v, ok
 }
 
-// items are the pairs of a dict.
 func (x *run) items(d *dict) []value {
 	x.chargeAll(len(d.keys), 4*itemCost)
 	pairs := make([]value, len(d.keys))
@@ -109,7 +107,6 @@ func (x *run) items(d *dict) []value {
 	return pairs
 }
 
-// hashable reports whether a value can be a key.
 func hashable(v value) bool {
 	switch v.(type) {
 	case nil, bool, int64, float64, string, markup, *big.Int:
@@ -166,7 +163,6 @@ func typeName(v value) string {
 	return "a function"
 }
 
-// defined fails for an undefined value.
 func (x *run) defined(v value) {
 	if u, ok := v.(undefined); ok {
 		x.failf("%s", string(u))
@@ -211,7 +207,6 @@ func plain(v value) (string, bool) {
 	return "", false
 }
 
-// iterate returns the items for a loop.
 func (x *run) iterate(v value) []value {
 	if text, ok := plain(v); ok {
 		return characters(x, text)
@@ -325,7 +320,6 @@ func quoteRune(r rune) string {
 	return fmt.Sprintf(`\U%08x`, r)
 }
 
-// escapeHTML escapes text for HTML.
 func escapeHTML(x *run, v value) markup {
 	if m, ok := v.(markup); ok {
 		return m

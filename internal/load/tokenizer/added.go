@@ -69,7 +69,6 @@ func (l *addedList) id(content string) (int32, bool) {
 	return id, ok
 }
 
-// tokens returns the tokens by id.
 func (l *addedList) tokens() []addedToken {
 	var tokens []addedToken
 	for _, id := range slices.Sorted(maps.Keys(l.byID)) {

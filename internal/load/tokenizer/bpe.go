@@ -26,7 +26,6 @@ const noID = -1
 // noRank is the rank of a missing merge.
 const noRank = math.MaxInt32
 
-// append appends the ids of one word.
 func (m *bpe) append(ids []int32, word string, s *scratch) []int32 {
 	if id, ok := m.wholeWords[word]; ok {
 		return append(ids, id)
@@ -55,7 +54,6 @@ func metaspaceWord(text string) int {
 	return len(text)
 }
 
-// merged appends the ids of a word after merging.
 func (m *bpe) merged(ids []int32, word string, s *scratch) []int32 {
 	if cached, ok := m.cache.get(word); ok {
 		return append(ids, cached...)
@@ -84,7 +82,6 @@ type symbol struct {
 // end ends the list of symbols on either side.
 const end = -1
 
-// append merges word and appends the remaining ids.
 func (w *wordMerger) append(ids []int32, m *bpe, word string) []int32 {
 	w.load(m, word)
 	for len(w.heap) > 0 {
@@ -100,13 +97,16 @@ func (w *wordMerger) append(ids []int32, m *bpe, word string) []int32 {
 	return ids
 }
 
-// load makes the initial symbols of word.
 func (w *wordMerger) load(m *bpe, word string) {
 	w.symbols, w.heap = w.symbols[:0], w.heap[:0]
 	if m.chars != nil {
 		m.chars.load(w, word)
 	} else {
-		w.loadBytes(m, word)
+		for i := range len(word) {
+			if id := m.bytes[word[i]]; id != noID {
+				w.add(id)
+			}
+		}
 	}
 	if len(w.symbols) == 0 {
 		return
@@ -114,15 +114,6 @@ func (w *wordMerger) load(m *bpe, word string) {
 	w.symbols[len(w.symbols)-1].next = end
 	for i := range w.symbols {
 		w.look(m, int32(i))
-	}
-}
-
-// loadBytes makes a symbol of each byte that has a token.
-func (w *wordMerger) loadBytes(m *bpe, word string) {
-	for i := range len(word) {
-		if id := m.bytes[word[i]]; id != noID {
-			w.add(id)
-		}
 	}
 }
 
@@ -144,7 +135,6 @@ func (w *wordMerger) look(m *bpe, i int32) {
 	}
 }
 
-// mergeAt merges the symbol at i with the next one.
 func (w *wordMerger) mergeAt(m *bpe, i int32) {
 	s := &w.symbols[i]
 	right := &w.symbols[s.next]
@@ -193,4 +183,73 @@ func (h *minHeap) pop() uint64 {
 	}
 	*h = s
 	return top
+}
+
+// A mergeTable maps pairs of tokens to merges: a hash table with open addressing,
+// since BPE spends most of its time on these lookups.
+type mergeTable struct {
+	slots []mergeSlot // a power of two of them
+	count int
+	shift uint // leaves the bits of an index into slots
+}
+
+// A mergeSlot holds the complement of its pair, so that the zero slot is free.
+type mergeSlot struct {
+	notPair uint64
+	merge   merge
+}
+
+// A merge replaces a pair by the token id. Lower ranks go first.
+type merge struct{ rank, id int32 }
+
+func pairOf(left, right int32) uint64 { return uint64(uint32(left))<<32 | uint64(uint32(right)) }
+
+func newMergeTable(n int) mergeTable {
+	t := mergeTable{shift: 61}
+	for 1<<(64-t.shift) < 2*n {
+		t.shift--
+	}
+	t.slots = make([]mergeSlot, 1<<(64-t.shift))
+	return t
+}
+
+// put adds a merge, replacing another of the same pair.
+func (t *mergeTable) put(left, right int32, m merge) {
+	if 4*t.count >= 3*len(t.slots) {
+		larger := newMergeTable(len(t.slots) + 1)
+		for _, s := range t.slots {
+			if s.notPair != 0 {
+				larger.enter(s)
+			}
+		}
+		*t = larger
+	}
+	t.enter(mergeSlot{^pairOf(left, right), m})
+}
+
+func (t *mergeTable) enter(s mergeSlot) {
+	at := t.find(s.notPair)
+	if at.notPair == 0 {
+		t.count++
+	}
+	*at = s
+}
+
+// find returns the slot of a pair, or its free slot.
+func (t *mergeTable) find(notPair uint64) *mergeSlot {
+	const golden = 0x9e3779b97f4a7c15
+	for i := notPair * golden >> t.shift; ; i++ {
+		s := &t.slots[i&uint64(len(t.slots)-1)]
+		if s.notPair == notPair || s.notPair == 0 {
+			return s
+		}
+	}
+}
+
+// get returns the merge of a pair; its rank is noRank if there is none.
+func (t *mergeTable) get(left, right int32) merge {
+	if s := t.find(^pairOf(left, right)); s.notPair != 0 {
+		return s.merge
+	}
+	return merge{rank: noRank}
 }

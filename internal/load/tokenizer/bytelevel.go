@@ -28,9 +28,7 @@ func byteAlphabet() ([256]rune, map[rune]byte) {
 	return runes, bytes
 }
 
-func printable(r rune) bool {
-	return '!' <= r && r <= '~' || 0xa1 <= r && r <= 0xff && r != 0xad
-}
+func printable(r rune) bool { return '!' <= r && r <= '~' || 0xa1 <= r && r <= 0xff && r != 0xad }
 
 // tokenBytes returns the bytes of a token, and false if it has a character outside
 // the alphabet.
@@ -46,7 +44,6 @@ func tokenBytes(token string) (string, bool) {
 	return string(b), true
 }
 
-// toByteLevel writes the bytes of text in the alphabet.
 func toByteLevel(text string) string {
 	b := make([]byte, 0, 2*len(text))
 	for i := range len(text) {

@@ -183,7 +183,11 @@ func (t *translator) items() {
 			t.next()
 			return
 		case t.peek(0) == '[':
-			t.nested()
+			t.next()
+			if r := t.peek(0); r == '^' || r == ':' {
+				t.fail("class within a class with %c", r)
+			}
+			t.items()
 		case t.accept("&&"):
 			t.fail("class intersection")
 		case t.peek(0) == '-' && !first && t.peek(1) != ']':
@@ -192,15 +196,6 @@ func (t *translator) items() {
 			t.classItem()
 		}
 	}
-}
-
-// nested merges a class within a class into the outer one.
-func (t *translator) nested() {
-	t.next()
-	if r := t.peek(0); r == '^' || r == ':' {
-		t.fail("class within a class with %c", r)
-	}
-	t.items()
 }
 
 // classItem translates one set, character or range.

@@ -3,9 +3,10 @@ package tokenizer
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/pitot-bench/pitot/internal/load/rows"
 )
 
 // parsers are those of a stage's components, by their type. The field is for
@@ -33,7 +34,7 @@ func (p parsers[T]) parse(raw json.RawMessage, field, members string, depth int)
 		Type string `json:"type"`
 	}
 	if err := json.Unmarshal(raw, &v); err != nil {
-		return nil, fmt.Errorf("%s: %w", field, plainly(err))
+		return nil, fmt.Errorf("%s: %w", field, rows.WrongType(err))
 	}
 	if v.Type == "Sequence" {
 		if depth == maxSequences {
@@ -62,7 +63,7 @@ func (p parsers[T]) sequence(raw json.RawMessage, field, members string, depth i
 		err = json.Unmarshal(fields[members], &list)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", field, plainly(err))
+		return nil, fmt.Errorf("%s: %w", field, rows.WrongType(err))
 	}
 	if err := few(field, list); err != nil {
 		return nil, err
@@ -102,26 +103,12 @@ func strict(raw json.RawMessage, field string, v any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
-		return fmt.Errorf("%s: %w", field, plainly(err))
+		return fmt.Errorf("%s: %w", field, rows.WrongType(err))
 	}
 	return nil
 }
 
-// plainly rewords a type error of encoding/json without Go's types.
-func plainly(err error) error {
-	var wrong *json.UnmarshalTypeError
-	switch {
-	case !errors.As(err, &wrong):
-		return err
-	case wrong.Field == "":
-		return fmt.Errorf("it is a JSON %s", wrong.Value)
-	}
-	return fmt.Errorf("field %q is a JSON %s", wrong.Field, wrong.Value)
-}
-
-func isNull(raw json.RawMessage) bool {
-	return len(raw) == 0 || slices.Equal(raw, []byte("null"))
-}
+func isNull(raw json.RawMessage) bool { return len(raw) == 0 || slices.Equal(raw, []byte("null")) }
 
 func index(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
 

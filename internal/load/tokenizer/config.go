@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/load/rows"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
@@ -100,7 +101,7 @@ func parseConfig(data []byte) (*config, error) {
 	}
 	c := new(config)
 	if err := json.Unmarshal(data, &c.cleanUp); err != nil {
-		return nil, plainly(err)
+		return nil, rows.WrongType(err)
 	}
 	if err := c.parseAdded(file.get("added_tokens_decoder")); err != nil {
 		return nil, err
@@ -141,7 +142,7 @@ func (c *config) parseAdded(raw json.RawMessage) error {
 		return nil
 	}
 	if err := json.Unmarshal(raw, &c.byID); err != nil {
-		return fmt.Errorf("added_tokens_decoder: %w", plainly(err))
+		return fmt.Errorf("added_tokens_decoder: %w", rows.WrongType(err))
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.byID)) {
 		c.added = append(c.added, c.byID[id])
@@ -152,7 +153,7 @@ func (c *config) parseAdded(raw json.RawMessage) error {
 func (c *config) parseToken(f field) error {
 	tok := configToken{isNamed: true}
 	if err := json.Unmarshal(f.value, &tok); err != nil {
-		return fmt.Errorf("%s: %w", f.name, plainly(err))
+		return fmt.Errorf("%s: %w", f.name, rows.WrongType(err))
 	}
 	c.special = append(c.special, tok)
 	if f.name == "bos_token" {
@@ -172,7 +173,7 @@ func (c *config) parseExtra(raw json.RawMessage, name string) error {
 	}
 	var named object
 	if err := json.Unmarshal(raw, &named); err != nil {
-		return fmt.Errorf("%s: %w", name, plainly(err))
+		return fmt.Errorf("%s: %w", name, rows.WrongType(err))
 	}
 	for _, f := range named {
 		if err := c.parseToken(f); err != nil {

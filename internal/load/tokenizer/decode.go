@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-// A piece is the decoded text of one id.
 type piece struct {
 	text    string // need not be valid UTF-8 by itself
 	first   string // replaces text at the start of a text
@@ -51,7 +50,6 @@ func (t *Tokenizer) runDecoders(ids []int32, skipSpecial bool) (text string) {
 	return strings.Join(texts, "")
 }
 
-// length is that of all texts together.
 func length(texts []string) (n int) {
 	for _, text := range texts {
 		n += len(text)
@@ -178,7 +176,6 @@ func (byteFallback) decode(texts []string) []string {
 	return out
 }
 
-// fallbackByte parses <0xE2>.
 func fallbackByte(token string) (byte, bool) {
 	if len(token) != 6 || token[:3] != "<0x" || token[5] != '>' {
 		return 0, false

@@ -11,6 +11,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/pitot-bench/pitot/internal/load/rows"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
@@ -71,7 +72,6 @@ func tokenizerIn(fsys fs.FS, dir string) (string, error) {
 	return "", fmt.Errorf("the folder has neither %s nor a tiktoken file: %w", tokenizerName, missing)
 }
 
-// fileJSON is a tokenizer.json.
 type fileJSON struct {
 	Version       string          `json:"version"`
 	Truncation    json.RawMessage `json:"truncation"`
@@ -105,7 +105,7 @@ func parse(data []byte, config *config) (*Tokenizer, error) {
 	}
 	var file fileJSON
 	if err := plan.Unmarshal(data, &file); err != nil {
-		return nil, plainly(err)
+		return nil, rows.WrongType(err)
 	}
 	if file.Version != "1.0" {
 		return nil, refuse("version", file.Version, "1.0 is")

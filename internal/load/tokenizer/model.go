@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/pitot-bench/pitot/internal/load/rows"
 )
 
 // maxID bounds token ids, since there is a table by id.
@@ -88,7 +90,7 @@ func modelKind(raw json.RawMessage) (string, error) {
 		Limit  *int            `json:"max_input_chars_per_word"`
 	}
 	if err := json.Unmarshal(raw, &v); err != nil {
-		return "", fmt.Errorf("model: %w", plainly(err))
+		return "", fmt.Errorf("model: %w", rows.WrongType(err))
 	}
 	switch {
 	case v.Type != nil:

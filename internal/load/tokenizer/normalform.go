@@ -2,9 +2,11 @@ package tokenizer
 
 import (
 	"slices"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+	"golang.org/x/text/unicode/rangetable"
 )
 
 // maxMarks is the number of combining marks in a row that are left to package norm.
@@ -139,3 +141,16 @@ func composite(a, b rune) (rune, bool) {
 	r, n := utf8.DecodeRuneInString(pair)
 	return r, n == len(pair)
 }
+
+// The normal forms of the library are those of Unicode 9.
+var unicode9 = rangetable.Assigned("9.0.0")
+
+// late are the characters newer than Unicode 9 that have a decomposition, take part
+// in one or have a combining class. tokenizers leaves them as they are.
+var late = newRuneSet(func(r rune) bool {
+	if unicode.Is(unicode9, r) {
+		return false
+	}
+	p := norm.NFKD.PropertiesString(string(r))
+	return p.CCC() != 0 || !p.BoundaryBefore() || p.Decomposition() != nil
+})

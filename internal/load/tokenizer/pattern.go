@@ -46,7 +46,6 @@ func (p patternJSON) mayBeEmpty() bool {
 		strings.Contains(*p.Regex, "(?!") || strings.Contains(*p.Regex, "(?<")
 }
 
-// literal finds a string.
 type literal string
 
 func (l literal) spans(dst []span, text string, _ *scratch) []span {

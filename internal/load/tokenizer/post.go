@@ -107,7 +107,6 @@ func (v templateJSON) ends(field string) (e ends, err error) {
 	return e, err
 }
 
-// ids returns the ids of template pieces that are special tokens.
 func (v templateJSON) ids(pieces []templatePiece, field string) ([]int32, error) {
 	var ids []int32
 	for _, p := range pieces {

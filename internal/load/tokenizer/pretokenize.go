@@ -123,7 +123,6 @@ type finder interface {
 	spans(dst []span, text string, s *scratch) []span
 }
 
-// A matchSplit splits at the matches of a finder.
 type matchSplit struct {
 	re     finder
 	rule   rule

@@ -108,7 +108,6 @@ func kimiSpecials(ranks int, c *config) (map[int32]addedToken, error) {
 	return tokens, nil
 }
 
-// configured are the special tokens of the configuration.
 func configured(ranks int, c *config) (map[int32]addedToken, error) {
 	for id, tok := range c.byID {
 		if int(id) < ranks {
@@ -158,7 +157,6 @@ func ParseTiktoken(name string, ranks, configJSON []byte) (*Tokenizer, error) {
 	return t, nil
 }
 
-// findEncoding determines the encoding of a file.
 func findEncoding(name string, configJSON []byte, c *config) (encoding, error) {
 	if e, ok := encodings[strings.TrimSuffix(name, ".tiktoken")]; ok && (c == nil || strings.Contains(name, "_")) {
 		return e, nil

@@ -173,13 +173,6 @@ func (t *translator) repeats() {
 	}
 }
 
-// capture puts the group that was closed last into one that captures.
-func (t *translator) capture(g group) {
-	inside := string(t.out.Bytes()[g.start:])
-	t.out.Truncate(g.start)
-	t.out.WriteString("(" + inside + ")")
-}
-
 // quantifier translates a quantifier with its suffix. Ruby reads x{1,3}+ as a
 // repeated repetition and x{3}? as an optional one.
 func (t *translator) quantifier(r rune, before group) {
@@ -188,7 +181,9 @@ func (t *translator) quantifier(r rune, before group) {
 	}
 	t.branches = t.branches || before.repeats || before.closed && r != '?'
 	if before.repeats {
-		t.capture(before)
+		inside := string(t.out.Bytes()[before.start:])
+		t.out.Truncate(before.start)
+		t.out.WriteString("(" + inside + ")")
 	}
 	t.repeats()
 	lazy, possessive := true, true

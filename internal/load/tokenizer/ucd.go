@@ -78,7 +78,6 @@ func table(name string) *unicode.RangeTable {
 // categories are the general categories of assigned characters; C has Cn in addition.
 var categories = strings.Fields("Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp")
 
-// parse reads the ranges of a property.
 func ucdParse(text string) *unicode.RangeTable {
 	t := &unicode.RangeTable{}
 	for part := range strings.FieldsSeq(text) {

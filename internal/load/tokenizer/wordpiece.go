@@ -66,7 +66,6 @@ func (m *wordPiece) append(ids []int32, word string, _ *scratch) []int32 {
 	}
 }
 
-// A wordLevel has complete words only.
 type wordLevel struct {
 	ids map[string]int32
 	unk int32

@@ -71,7 +71,6 @@ const (
 		` ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s`
 )
 
-// wordPatterns are the patterns by their expressions.
 var wordPatterns = map[string]*wordPattern{
 	gpt2Pattern:  {},
 	cl100kWords:  {contraction: anyContraction, leadAny: true, numbers: 3, tail: "\r\n", lines: true},
@@ -101,7 +100,6 @@ var (
 	basicClasses [1 << 16]charClass
 )
 
-// classOf returns the class of a character.
 func classOf(r rune) charClass {
 	if uint32(r) < 1<<16 {
 		return basicClasses[r]
@@ -169,7 +167,6 @@ func (p *wordPattern) split(dst []string, text string, _ *scratch) []string {
 	return dst
 }
 
-// ready fills the table of classes.
 func (p *wordPattern) ready() *wordPattern {
 	fillClasses.Do(func() {
 		for r := range basicClasses {
@@ -258,7 +255,10 @@ func (p *wordPattern) lettered(text string, i int, c charClass, n int) int {
 	case stop == start:
 		return i
 	}
-	return contractedEnd(text, stop)
+	if stop < len(text) && text[stop] == '\'' {
+		return contracted(text, stop, true)
+	}
+	return stop
 }
 
 // cased is the end of a word of upper case and then lower case letters: as many of
@@ -292,13 +292,6 @@ func (p *wordPattern) cased(text string, start int) (stop int, small bool) {
 		return both, true
 	}
 	return stop, false
-}
-
-func contractedEnd(text string, i int) int {
-	if i < len(text) && text[i] == '\'' {
-		return contracted(text, i, true)
-	}
-	return i
 }
 
 func (p *wordPattern) numbered(text string, i int) int {

@@ -39,7 +39,6 @@ type atOnce struct{}
 // Check finds nothing wrong.
 func (*atOnce) Check() plan.Problems { return nil }
 
-// Read reads nothing.
 func (*atOnce) Read(workload.Files) error { return nil }
 
 // Arrange makes everything due at 0.
@@ -78,7 +77,6 @@ func (a *paced) Check() (p plan.Problems) {
 	return p
 }
 
-// Read reads nothing.
 func (*paced) Read(workload.Files) error { return nil }
 
 // Arrange draws the times.
@@ -183,7 +181,6 @@ func (a *replayed) Check() (p plan.Problems) {
 	return p
 }
 
-// Read reads the file.
 func (a *replayed) Read(files workload.Files) error {
 	if a.File == ReplayData {
 		return nil

@@ -164,7 +164,6 @@ func (d *chat) bare(p *prompter, t turn, n int) workload.Request {
 	return r
 }
 
-// fill makes its prompt.
 func (d *chat) fill(ctx context.Context, p *prompter, system string, t turn, n int, r *workload.Request) error {
 	behind := !p.Ask.Messages && (t.number > 0 || system != "")
 	text, tokens, err := p.text(ctx, n, "turn", uint64(t.talk)<<20|uint64(t.number), t.input, behind)
@@ -185,13 +184,11 @@ func (d *chat) fill(ctx context.Context, p *prompter, system string, t turn, n i
 	return err
 }
 
-// A message is one of a chat.
 type message struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
 }
 
-// Describe describes the requests.
 func (d *chat) Describe() plan.Message {
 	var first any = d.Input
 	if d.Lengths != "" {

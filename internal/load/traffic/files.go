@@ -56,12 +56,10 @@ func (d *shareGPT) Check(s *workload.Source) plan.Problems {
 	return append(d.check(), unsuited(s.Ask, false)...)
 }
 
-// Read reads the file.
 func (d *shareGPT) Read(_ context.Context, s *workload.Source) error {
 	return d.talks.Read(s.Files, d.Data, workload.ReadConversations)
 }
 
-// Build chooses the conversations.
 func (d *shareGPT) Build(ctx context.Context, s *workload.Source) (w workload.Workload, err error) {
 	recipe := workload.ShareGPT{
 		Requests: wanted(s), Output: d.Output, Seed: s.Seed, NoOversample: d.NoOversample, IDPrefix: s.IDPrefix,
@@ -73,7 +71,6 @@ func (d *shareGPT) Build(ctx context.Context, s *workload.Source) (w workload.Wo
 	return w, workload.Blame("data", d.Data, err)
 }
 
-// Describe describes the requests.
 func (d *shareGPT) Describe() plan.Message { return workload.Describe("sharegpt", plan.Text(d.Data)) }
 
 // A custom is requests from a file of JSON Lines.
@@ -108,12 +105,10 @@ func (d *custom) parser(s *workload.Source) func(io.Reader) (*workload.Pack, err
 	return func(file io.Reader) (*workload.Pack, error) { return d.recipe(s).Read(file, s.NewPack()) }
 }
 
-// Read reads the file.
 func (d *custom) Read(_ context.Context, s *workload.Source) error {
 	return d.requests.Read(s.Files, d.Data, d.parser(s))
 }
 
-// Build makes the requests.
 func (d *custom) Build(ctx context.Context, s *workload.Source) (w workload.Workload, err error) {
 	recipe := d.recipe(s)
 	requests, err := d.requests.Take(s.Files, d.Data, d.parser(s))
@@ -123,5 +118,4 @@ func (d *custom) Build(ctx context.Context, s *workload.Source) (w workload.Work
 	return w, workload.Blame("data", d.Data, err)
 }
 
-// Describe describes the requests.
 func (d *custom) Describe() plan.Message { return workload.Describe("custom", plan.Text(d.Data)) }

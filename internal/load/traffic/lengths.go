@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,6 @@ import (
 // A pair is the lengths of one request, in tokens.
 type pair struct{ input, output int }
 
-// drawn are the settings of lengths that are drawn.
 type drawn struct {
 	Input   Size   `json:"input_len"`
 	Prefix  int    `json:"prefix_len,omitempty"` // in addition to Input
@@ -36,7 +36,6 @@ func (d *drawn) check() (p plan.Problems) {
 	return p
 }
 
-// Read reads the file of lengths.
 func (d *drawn) Read(_ context.Context, s *workload.Source) error {
 	if d.Lengths == "" {
 		return nil
@@ -119,9 +118,7 @@ func readLengths(file io.Reader) (pairs []pair, err error) {
 		if err == nil && columns != 0 && len(fields) != columns {
 			err = fmt.Errorf("%q: %d numbers, and the lines before have %d", text, len(fields), columns)
 		}
-		if columns == 0 {
-			columns = len(fields)
-		}
+		columns = cmp.Or(columns, len(fields))
 		pairs = append(pairs, one)
 		return err
 	})

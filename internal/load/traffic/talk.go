@@ -81,7 +81,6 @@ func eachOfList(in io.Reader, read func(n int, raw []byte) error) error {
 	return bad.Err()
 }
 
-// A conversation has any of the forms.
 type conversation struct {
 	System    string            `json:"system"`
 	Timestamp *float64          `json:"timestamp"`

@@ -36,7 +36,6 @@ func (d *replayedTalks) Check(s *workload.Source) plan.Problems {
 	return p
 }
 
-// Read reads the conversations.
 func (d *replayedTalks) Read(_ context.Context, s *workload.Source) error {
 	return s.Files.With("data", d.Data, func(file io.Reader) (err error) {
 		d.talks, err = readTalks(file)
@@ -73,12 +72,10 @@ func (d *replayedTalks) Build(ctx context.Context, s *workload.Source) (w worklo
 	return workload.Workload{Requests: b.requests, Notes: b.notes}, workload.Blame("data", d.Data, err)
 }
 
-// Describe describes the requests.
 func (d *replayedTalks) Describe() plan.Message {
 	return workload.Describe("conversations", plan.Text(d.Data))
 }
 
-// A talkBuilder makes the requests.
 type talkBuilder struct {
 	*replayedTalks
 	source   *workload.Source
@@ -99,7 +96,6 @@ type origin struct {
 
 func (b *talkBuilder) recorded() bool { return b.History == "recorded" }
 
-// talk adds the turns of conversation i.
 func (b *talkBuilder) talk(t talk, i int) error {
 	turns := t.turns
 	if last := turns[len(turns)-1]; last.output == 0 && last.open && b.Output.IsZero() {

@@ -43,10 +43,8 @@ const (
 // units are those of the times in a format, unless another one is asked for; azure's are dates.
 var units = map[string]string{burstGPT: "s", mooncake: "ms", bailian: "s"}
 
-// lengths of the units of time.
 var lengths = map[string]time.Duration{"s": time.Second, "ms": time.Millisecond, "us": time.Microsecond}
 
-// A traceRow is one request of a trace.
 type traceRow struct {
 	line          int           // in the file, from 1
 	at            time.Duration // since the first row
@@ -172,7 +170,6 @@ func columnNames(table *csv.Reader) ([]string, error) {
 	return names, err
 }
 
-// readTable reads a CSV with the columns of its format.
 func (t *trace) readTable(in io.Reader) error {
 	table := csv.NewReader(in)
 	table.ReuseRecord = true
@@ -231,10 +228,8 @@ func column(name string, err error) error {
 // time.Duration too.
 const furthest = math.MaxInt64 / 2
 
-// seconds parses a time in seconds.
 func seconds(text string) (time.Duration, error) { return timeIn(text, time.Second) }
 
-// timeIn parses a time in a unit.
 func timeIn(text string, unit time.Duration) (time.Duration, error) {
 	if len(text) > longestNumber {
 		return 0, fmt.Errorf("%d characters are not a number of %s", len(text), unitNames[unit])

@@ -121,7 +121,6 @@ func (d *traced) known(t *trace) error {
 	return nil
 }
 
-// logged reports whether a type of log is selected.
 func (d *traced) logged(kind string) bool {
 	return strings.Contains(strings.ToLower(kind), strings.ToLower(d.LogType))
 }
@@ -206,7 +205,6 @@ func (d *traced) prompt(p *prompter, row traceRow, n int) (ids []int32, shared i
 	return ids, shared
 }
 
-// Describe describes the requests.
 func (d *traced) Describe() plan.Message {
 	parts := []plan.Message{plan.Msg(loadFormat, "file", d.Data, "format", d.format)}
 	if d.TimeUnit != "" && d.TimeUnit != units[d.format] {

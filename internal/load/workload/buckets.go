@@ -3,13 +3,14 @@ package workload
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // bucketEntry is (height,width,frames):p, the key optionally in quotes.
-var bucketEntry = regexp.MustCompile(`^(["']?)\((\d+),(\d+),(\d+),?\)(["']?):([^,{}()]+)(?:,|$)`)
+var bucketEntry = lazy.Regexp(`^(["']?)\((\d+),(\d+),(\d+),?\)(["']?):([^,{}()]+)(?:,|$)`)
 
 // ParseBuckets parses buckets in the form of a Python dictionary with tuple keys:
 // {(256, 256, 1): 0.5, (720, 1280, 1): 0.5}. Among equal keys the last wins.

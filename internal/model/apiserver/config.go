@@ -30,7 +30,7 @@ type Config struct {
 	OutputLen   arrival.Count  // natural length of an answer; lognormal(256,0.5) if not set
 	// Answers are how answers depend on the start; nil: their text is drawn from the prompt alone.
 	Answers *profile.Answers
-	APIKey      string         // required as bearer token but for health, if not empty
+	APIKey  string // required as bearer token but for health, if not empty
 
 	Role Role // in a deployment that separates prefill and decode; empty: both
 

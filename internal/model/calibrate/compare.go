@@ -206,7 +206,6 @@ func measured(e *profile.Evidence, by metrics.Definitions, out sim.Outcome) *tra
 	return &trace.Trace{Run: trace.Run{Kind: trace.Simulated, End: out.End, Plan: p}, Records: out.Records}
 }
 
-// byName are figures by their names.
 func byName(figures []trace.ReportedFigure) map[string]float64 {
 	out := map[string]float64{}
 	for _, f := range figures {

@@ -31,7 +31,7 @@ func TestDraftsAreFound(t *testing.T) {
 	all := []float64{0.5, 0.7, 0.9}
 	loads := []load{heldOut[0], {name: "closed 8", mix: usual, limit: 8, n: 500}, heldOut[2], heldOut[7]}
 	if !*calibrate.Long {
-		all, loads = all[1:2], loads[:2]
+		all, loads = all[1:2], loads[1:2]
 	}
 	for _, accept := range all {
 		own := ours["vllm small"]
@@ -59,7 +59,7 @@ func TestDraftsAreFound(t *testing.T) {
 					if err != nil || found.Speculative == nil {
 						t.Fatalf("%v, %+v", err, found)
 					}
-					misses := o.heldAgainst(t, found, loads, 3)
+					misses := o.heldAgainst(t, found, loads, either(2, 3))
 					t.Logf("%.3f tokens a step of %.3f, %+v; mean error %.1f %%", found.PerStep, c.perStep, *found.Speculative, mean(misses))
 					if off := found.PerStep/c.perStep - 1; math.Abs(off) > 0.02 {
 						t.Errorf("%.3f tokens a step, not %.3f", found.PerStep, c.perStep)

@@ -1,12 +1,12 @@
 package calibrate
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/load/arrival"
-
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/model/profile"
 	"github.com/pitot-bench/pitot/internal/model/sim"
@@ -69,9 +69,7 @@ func lengths(r *rand.Rand, l profile.Lengths, n, total int) []int {
 // proportion to the weights.
 func divide(weights []float64, total, limit int) []int {
 	parts := make([]int, len(weights))
-	if limit == 0 {
-		limit = math.MaxInt
-	}
+	limit = cmp.Or(limit, math.MaxInt)
 	scale := bisect(func(scale float64) float64 {
 		sum := 0.0
 		for _, w := range weights {

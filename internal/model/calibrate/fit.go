@@ -109,7 +109,6 @@ func (f FitPlan) begin(ctx context.Context, p *profile.Profile, fields []field) 
 	return out
 }
 
-// status ends a search with its context.
 func status(ctx context.Context) optimize.Status {
 	if ctx.Err() != nil {
 		return optimize.RuntimeLimit
@@ -175,7 +174,6 @@ func (f FitPlan) Validate(p *profile.Profile) error {
 // evidence.
 type field []reflect.Value
 
-// value is the number.
 func (f field) value() float64 {
 	if f[0].Kind() == reflect.Int {
 		return float64(f[0].Int())

@@ -243,7 +243,6 @@ func (p *page) frontend(f engine.Frontend) {
 	p.line("")
 }
 
-// loop is a frontend that is an event loop.
 func (p *page) loop(f engine.Frontend) {
 	for _, k := range []Cost{
 		{"request", f.Request, 0, "of work for each"},

@@ -34,7 +34,6 @@ func (r Refit) Error() float64 {
 // refitDraws is how often the requests of a run are simulated, each time with other jitter.
 const refitDraws = 6
 
-// refitted are the figures that a refit has.
 var refitted = []string{figure.OutputThroughput, figure.TTFT.Mean(), figure.TTFT.P(99), figure.TPOT.Mean(), figure.TPOT.P(99), figure.ITL.Mean(), figure.ITL.P(99), figure.E2EL.Mean(), figure.E2EL.P(99)}
 
 // A rerun is a run that can be simulated: its own requests, as they were sent.

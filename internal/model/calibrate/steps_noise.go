@@ -15,7 +15,6 @@ type noise struct {
 	drift     float64 // standard deviation of the pace from one 4 s to the next
 }
 
-// onto are costs with the noise.
 func (n noise) onto(c engine.Costs) engine.Costs {
 	c.Jitter, c.JitterQuantiles, c.SlowSteps = n.jitter, n.quantiles, n.slow
 	if n.quantiles != nil {

@@ -74,7 +74,6 @@ type normal struct {
 	right [columns]float64
 }
 
-// add adds a row.
 func (n *normal) add(f *form, r *row, weight float64) {
 	var x [columns]float64
 	f.x(r, &x)

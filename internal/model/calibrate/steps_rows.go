@@ -87,7 +87,6 @@ type form struct {
 	tokens []float64 // what prompts add, by their tokens
 }
 
-// x fills the columns of a row.
 func (f *form) x(r *row, x *[columns]float64) {
 	*x = [columns]float64{perContext: r.context, perPair: r.pair}
 	switch {
@@ -163,7 +162,6 @@ func (c *coefficients) of(f *form, r *row) (y float64) {
 	return y
 }
 
-// costs are the coefficients of an engine.
 func (c *coefficients) costs(f *form) engine.Costs {
 	out := engine.Costs{
 		Step: engine.Seconds(c[perStep]), Sequence: engine.Seconds(c[perSequence]), ContextToken: engine.Seconds(c[perContext]),

@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// A try is a schedule with its fit.
 type try struct {
 	stepsSchedule
 	rows              []row
@@ -62,7 +61,6 @@ func attempt(logs []*steplog, s stepsSchedule, f form, near *coefficients, round
 // blocksOf is how many blocks of time a leg takes, an even number.
 func blocksOf(l *steplog) int { return 2 + int(l.steps[len(l.steps)-1].end/(2*blockLength))*2 }
 
-// legOf finds the leg of a block.
 func legOf(logs []*steplog) func(block int) int {
 	return func(block int) (leg int) {
 		for leg < len(logs)-1 && block >= blocksOf(logs[leg]) {

@@ -34,7 +34,6 @@ type Leg struct {
 	Limit   int      // requests that the client has in flight at most; 0: it sends them by schedule
 }
 
-// A step as its tokens show it.
 type step struct {
 	end, last time.Duration // first and last arrival of its tokens
 	firsts    []int32       // streams with their first token in it
@@ -51,7 +50,6 @@ func (s *step) running() int { return s.decodes + len(s.firsts) }
 // that each has begun.
 func (s *step) held() float64 { return s.context + 9*float64(s.decodes) }
 
-// steplog is the steps of a leg.
 type steplog struct {
 	Leg
 	steps    []step
@@ -72,7 +70,6 @@ var gaps = []time.Duration{
 	13 * time.Millisecond, 20 * time.Millisecond, 35 * time.Millisecond,
 }
 
-// A token is the arrival of one.
 type token struct {
 	at      time.Duration
 	stream  int32

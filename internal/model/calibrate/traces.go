@@ -230,7 +230,6 @@ func (c *Calibration) engine() engine.Config {
 	return out
 }
 
-// alike reports runs of different servers.
 func alike(traces []*trace.Trace) error {
 	var errs []error
 	for _, t := range traces {
@@ -266,7 +265,10 @@ func unfit(t *trace.Trace) string {
 			}
 		}
 	}
-	switch {
+	lost, inFlight := t.Run.Missing()
+	switch missing := lost + inFlight; {
+	case float64(missing) > mostFailed*float64(len(t.Records)+missing):
+		return fmt.Sprintf("lacks the records of %d requests, which took their share of the engine", missing)
 	case len(t.Records) == 0:
 		return "has no records of its requests: use one that was measured, or a result file with details"
 	case t.Run.Verdict != nil && t.Run.Verdict.Validity == trace.Invalid:
@@ -305,7 +307,6 @@ func stream(r *trace.Record) (s Stream) {
 	return s
 }
 
-// prompt is the length of a prompt in tokens.
 func prompt(r *trace.Record) int { return max(1, cmp.Or(r.Credible().Prompt, r.PromptTokens)) }
 
 // Misfit is the mean error over the runs.

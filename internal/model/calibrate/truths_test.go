@@ -201,11 +201,14 @@ func runOf(p sim.SimulationPlan) trace.Run {
 }
 
 // lasting is how long a run of a calibration lasts: half of it in the short form.
-func lasting(long time.Duration) time.Duration {
+func lasting(long time.Duration) time.Duration { return either(long/2, long) }
+
+// either returns the first value in the short form and the second in the long one.
+func either[T any](short, long T) T {
 	if *calibrate.Long {
 		return long
 	}
-	return long / 2
+	return short
 }
 
 // protocol is the runs that a calibration is made from.

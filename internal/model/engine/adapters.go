@@ -39,7 +39,6 @@ func (a *adapters) take(name string) int {
 	return 1
 }
 
-// drop removes a user.
 func (a *adapters) drop(name string) {
 	if a.slots == 0 || name == "" {
 		return

@@ -83,7 +83,6 @@ type share struct {
 	tokens int32 // computed, including draft tokens
 }
 
-// coreConfig is the configuration of a core.
 type coreConfig struct {
 	scheduler   Scheduler
 	kv          KVCache
@@ -215,7 +214,6 @@ func (c *Core) launchTime(now time.Duration) time.Duration {
 // tail is the device's time for the planned step after its launch.
 func (c *Core) tail() Seconds { return c.cost.TailToken.times(float64(c.plan.PrefillTokens)) }
 
-// show passes the planned step to the watcher.
 func (c *Core) show(took time.Duration) {
 	if c.watch != nil {
 		c.watch(Step{took, c.plan.Work})
@@ -317,7 +315,6 @@ func (c *Core) produce(now time.Duration, s *Seq, tokens int32) Emission {
 	return s.emission(now, tokens)
 }
 
-// finish releases a sequence that this core has finished.
 func (c *Core) finish(s *Seq) {
 	s.done = int(s.last) == s.OutputTokens
 	s.status = gone

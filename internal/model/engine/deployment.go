@@ -1,8 +1,6 @@
 package engine
 
-import (
-	"time"
-)
+import "time"
 
 // A Deployment is the Model of a Config: replicas behind a router.
 type Deployment struct {
@@ -180,6 +178,21 @@ func (d *Deployment) Flush() {
 	for _, r := range d.replicas {
 		for _, s := range r.servers {
 			s.kv.Flush()
+		}
+	}
+}
+
+// A Step is a step of one engine, as Watch shows it.
+type Step struct {
+	Took time.Duration
+	Work
+}
+
+// Watch has f called for every step of every replica from now on, when it begins.
+func (d *Deployment) Watch(f func(Step)) {
+	for _, r := range d.replicas {
+		for _, s := range r.servers {
+			s.watch = f
 		}
 	}
 }

@@ -38,7 +38,6 @@ func (f *frontend) pass(s *Seq) {
 	f.loop.passing = append(f.loop.passing, passing{s, f.Passes})
 }
 
-// iterate begins an iteration at now if there is work.
 func (f *frontend) iterate(now time.Duration) {
 	l := f.loop
 	if len(l.writes)+len(l.passing)+f.inbox.len()+len(f.outbox) == 0 {

@@ -46,7 +46,6 @@ func newFrontend(f Frontend, host *processor) *frontend {
 	return made
 }
 
-// loops reports whether the frontend is an event loop.
 func (f *Frontend) loops() bool {
 	return f.Flush > 0 || f.Token > 0 || f.Finish > 0 || f.Head > 0 || f.Passes > 0 || f.Tokenize > 0
 }

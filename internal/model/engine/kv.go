@@ -57,9 +57,7 @@ func (p *pool) Grow(s *Seq, tokens int) (Growth, bool) {
 	return Growth{Blocks: need}, true
 }
 
-func (p *pool) lacks(s *Seq, tokens int) int {
-	return max((tokens+p.block-1)/p.block-s.blocks, 0)
-}
+func (p *pool) lacks(s *Seq, tokens int) int { return max((tokens+p.block-1)/p.block-s.blocks, 0) }
 
 func (p *pool) take(s *Seq, blocks int) {
 	p.held += blocks
@@ -67,16 +65,13 @@ func (p *pool) take(s *Seq, blocks int) {
 	s.room = s.blocks * p.block
 }
 
-// Release frees the blocks of s.
 func (p *pool) Release(s *Seq) {
 	p.held -= s.blocks
 	s.blocks, s.room = 0, 0
 }
 
-// Blocks returns the counts.
 func (p *pool) Blocks() (held, total int) { return p.held, p.total }
 
-// Allocated is the number held.
 func (p *pool) Allocated() int { return p.held }
 
 // Flush finds nothing.

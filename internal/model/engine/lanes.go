@@ -40,7 +40,6 @@ func (l *lanes) set(i int, s *Seq, lasts int) {
 	l.soonest = min(l.soonest, l.due[i])
 }
 
-// settle writes the steps of its lane into s.
 func (l *lanes) settle(s *Seq) {
 	n := l.steps - s.since
 	s.computed += n

@@ -85,7 +85,6 @@ func (p Pace) newPace(seed uint64) pace {
 // slowest is the least factor of a start: a normal one could be negative.
 const slowest = 0.1
 
-// apply is a duration that begins at now at this pace.
 func (p *pace) apply(t Seconds, now time.Duration) Seconds {
 	if p.fixed != 1 {
 		t = t.times(p.fixed)
@@ -103,9 +102,7 @@ func portable(f float64) float64 { return math.Round(f*(1<<24)) / (1 << 24) }
 type Relative float64
 
 // String is the text form in percent.
-func (r Relative) String() string {
-	return strconv.FormatFloat(float64(r)*100, 'g', 6, 64) + "%"
-}
+func (r Relative) String() string { return strconv.FormatFloat(float64(r)*100, 'g', 6, 64) + "%" }
 
 // MarshalText returns the text form.
 func (r Relative) MarshalText() ([]byte, error) { return []byte(r.String()), nil }

@@ -40,12 +40,6 @@ const (
 	retractSteps = 20
 )
 
-func newSGLang(s Scheduler) *sglang {
-	p := &sglang{Scheduler: s, ratio: s.Reserve, floor: s.Reserve * ratioFloor}
-	p.decay = (p.ratio - p.floor) / ratioSteps
-	return p
-}
-
 // Plan fills the step.
 func (p *sglang) Plan(c *Core) {
 	if c.rested {

@@ -6,7 +6,9 @@ import "slices"
 func (s Scheduler) policy() Policy {
 	switch s.Policy {
 	case "sglang":
-		return newSGLang(s)
+		p := &sglang{Scheduler: s, ratio: s.Reserve, floor: s.Reserve * ratioFloor}
+		p.decay = (p.ratio - p.floor) / ratioSteps
+		return p
 	case "static":
 		return &static{Scheduler: s}
 	}
@@ -70,7 +72,6 @@ func (b *budget) decode(c *Core, i int) (next int) {
 	return next
 }
 
-// Plan fills the step.
 func (v *vllm) Plan(c *Core) {
 	if v.EvenPrompts {
 		c.part = v.part(c)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -77,7 +78,6 @@ func (s *Seq) firstImage() int {
 	return max(at, 0)
 }
 
-// nextImage advances to the next image.
 func (s *Seq) nextImage() {
 	s.at += s.Images[s.images].Tokens
 	s.images++
@@ -114,4 +114,103 @@ func (s *Seq) decodes() bool { return s.emitted > 0 && s.length-s.computed == 1 
 // forget discards the computed tokens after a preemption.
 func (s *Seq) forget() {
 	s.computed, s.images, s.at = 0, 0, s.firstImage()
+}
+
+// part is how many tokens of one prompt the next step has at most, for equal parts: 0, no
+// limit, if it has room for all prompts.
+func (v *vllm) part(c *Core) int {
+	b, lanes := v.budget(), c.lanes.len()
+	b.take(lanes, true)
+	var rests []int
+	for _, s := range c.running[lanes:] {
+		if s.decodes() {
+			b.take(1+c.drafts, true)
+		} else {
+			rests = append(rests, s.length-s.computed)
+		}
+	}
+	places := v.MaxSequences - len(c.running)
+	for i := 0; i < c.waiting.len() && places > 0 && (v.MaxPrompts == 0 || len(rests) < v.MaxPrompts); i++ {
+		if s := c.waiting.at(i); c.eligible(s) {
+			places--
+			if rest := c.rest(s); !s.decodes() {
+				rests = append(rests, rest)
+			}
+		}
+	}
+	return EqualPart(max(b.prompts, 1), rests)
+}
+
+// rest is how many tokens of s, which waits, have to be computed.
+func (c *Core) rest(s *Seq) int {
+	if s.computed > 0 { // it was prefilled elsewhere
+		return s.length - s.computed
+	}
+	found := max(c.kv.Match(s), min(s.Cached, s.PromptTokens-1))
+	c.kv.Release(s)
+	return s.length - found
+}
+
+// EqualPart is the largest part when budget is divided evenly among rests and none gets more
+// than it needs, which sorts them; 0 if all fit.
+func EqualPart(budget int, rests []int) int {
+	slices.Sort(rests)
+	for i, rest := range rests {
+		part := (budget + len(rests) - i - 1) / (len(rests) - i)
+		if rest > part {
+			return part
+		}
+		budget -= rest
+	}
+	return 0
+}
+
+// A queue of sequences, first come first served by default.
+type queue struct {
+	items []*Seq
+	head  int // index of the first item
+}
+
+func (q *queue) len() int      { return len(q.items) - q.head }
+func (q *queue) at(i int) *Seq { return q.items[q.head+i] }
+func (q *queue) all() []*Seq   { return q.items[q.head:] }
+
+func (q *queue) pushLast(s *Seq) {
+	if len(q.items) == cap(q.items) && q.head > len(q.items)/2 { // reuse the room at the front
+		n := copy(q.items, q.all())
+		clear(q.items[n:])
+		q.items, q.head = q.items[:n], 0
+	}
+	q.items = append(q.items, s)
+}
+
+func (q *queue) insert(i int, s *Seq) { q.items = slices.Insert(q.items, q.head+i, s) }
+
+func (q *queue) pushFirst(s *Seq) {
+	if q.head == 0 {
+		q.insert(0, s)
+		return
+	}
+	q.head--
+	q.items[q.head] = s
+}
+
+// removeAt removes number i, moving those before it: i is small.
+func (q *queue) removeAt(i int) *Seq {
+	s := q.at(i)
+	copy(q.items[q.head+1:q.head+i+1], q.items[q.head:q.head+i])
+	q.items[q.head] = nil
+	q.head++
+	if q.head == len(q.items) {
+		q.items, q.head = q.items[:0], 0
+	}
+	return s
+}
+
+func (q *queue) popFirst() *Seq { return q.removeAt(0) }
+
+func (q *queue) remove(s *Seq) {
+	if i := slices.Index(q.all(), s); i >= 0 {
+		q.removeAt(i)
+	}
 }

@@ -43,7 +43,6 @@ func (c Config) Validate() plan.Problems {
 	return v.Problems
 }
 
-// A checker collects problems.
 type checker struct{ plan.Problems }
 
 func (v *checker) time(path string, s Seconds) {

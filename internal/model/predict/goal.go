@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
-
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 	"github.com/pitot-bench/pitot/internal/plan"
 )

@@ -94,7 +94,6 @@ type extent struct {
 	prompts, long, longest int // their number, those beyond a bound, tokens of the longest
 }
 
-// add takes a step in.
 func (x *extent) add(s engine.Step) {
 	x.time += s.Took
 	for i, one := range [...]struct {
@@ -143,7 +142,6 @@ func (h *Hull) note(b Beyond) {
 	}
 }
 
-// read takes the prompts of a load in.
 func (x *extent) read(load sim.SimulationPlan) {
 	for i := range load.Requests {
 		r := &load.Requests[i]

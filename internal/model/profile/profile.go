@@ -116,7 +116,6 @@ func (p *Profile) Accuracy() plan.Message {
 	return plan.Text(p.Error)
 }
 
-// finite reports whether x is a finite number.
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 // A Calibration says what the numbers of a profile are worth that was found from the records of

@@ -3,12 +3,12 @@ package profile
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // A Set is a field of a profile with another value: what if?
@@ -121,7 +121,7 @@ func (s Set) set(root *plan.Node, path string) (why string) {
 }
 
 // step matches a name, or a place in a list, at the beginning of a path.
-var step = regexp.MustCompile(`^(?:\.?([A-Za-z_][A-Za-z0-9_-]*)|\[(\d+)\])`)
+var step = lazy.Regexp(`^(?:\.?([A-Za-z_][A-Za-z0-9_-]*)|\[(\d+)\])`)
 
 // reach is the node at a path. Maps that are not there are made, items of lists are not.
 func reach(n *plan.Node, path string) (_ *plan.Node, why string) {
@@ -153,9 +153,8 @@ func reach(n *plan.Node, path string) (_ *plan.Node, why string) {
 }
 
 // quantity matches a number and its unit.
-var quantity = regexp.MustCompile(`^([-+0-9.eE]+)\s*([a-zA-Zµ%]*)$`)
+var quantity = lazy.Regexp(`^([-+0-9.eE]+)\s*([a-zA-Zµ%]*)$`)
 
-// multiply multiplies a number that is there.
 func multiply(n *plan.Node, by float64) (why string) {
 	if !(by > 0) || math.IsInf(by, 0) {
 		return "a factor must be above 0"

@@ -11,7 +11,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 )
 
-// A checker collects problems.
 type checker struct{ plan.Problems }
 
 func (v *checker) requireText(path, text string) {
@@ -22,7 +21,6 @@ func (v *checker) oneLine(path, text string) {
 	v.If(strings.Contains(strings.TrimSpace(text), "\n"), path, nil, "must be one line")
 }
 
-// required requires one of names.
 func (v *checker) required(path, value string, names ...string) {
 	v.If(value == "", path, nil, "is missing; allowed: %s", strings.Join(names, ", "))
 	v.OneOf(path, value, names...)

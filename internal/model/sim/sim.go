@@ -121,8 +121,8 @@ func Run(m engine.Model, p SimulationPlan) Outcome {
 		p.Source = list(p.Requests)
 	}
 	n := p.Source.Len()
-	r := &run{model: m, plan: p, flights: make([]*flight, 0, n), gate: newGate(min(p.Concurrency, n)), due: make([]engine.Emission, 0, atOnce)}
-	r.turns.followers = NewFollowers(n, func(i int) int { after, _ := p.Source.Turn(i); return after })
+	r := &run{model: m, plan: p, gate: newGate(min(p.Concurrency, n)), due: make([]engine.Emission, 0, atOnce)}
+	r.turns.followers = arrival.NewFollowers(n, func(i int) int { after, _ := p.Source.Turn(i); return after })
 	if p.Each == nil {
 		r.out.Records, r.chunks = make([]*trace.Record, 0, n), cmp.Or(p.Chunks, new(trace.Arena))
 	}
@@ -130,7 +130,7 @@ func Run(m engine.Model, p SimulationPlan) Outcome {
 	for (r.inFlight > 0 || r.turns.held.Len() > 0) && !r.stopped && r.advance(math.MaxInt64) {
 	}
 	r.abandon()
-	r.out.Stopped, r.out.Load = r.stopped || len(r.flights) < n && !r.late(), m.Load()
+	r.out.Stopped, r.out.Load = r.stopped || r.released < n && !r.late(), m.Load()
 	return r.out
 }
 
@@ -141,7 +141,8 @@ type run struct {
 	now      time.Duration
 	gate     gate
 	turns    turns
-	flights  []*flight // by the ID of the job; nil once done
+	flights  []*flight // by the ID of the job, from that of the oldest one in flight on; nil once done
+	released int       // in all: the ID of the next one
 	spare    []*flight // done, to be used again
 	inFlight int
 	due      []engine.Emission
@@ -174,7 +175,7 @@ func (r *run) dispatch() {
 		switch {
 		case r.stopped || r.late():
 			return
-		case !ok && (r.inFlight == 0 || !r.turns.any() || !r.advance(r.limit())):
+		case !ok && (r.inFlight == 0 || !r.turns.followers.Any() || !r.advance(r.limit())):
 			return
 		case !ok:
 			continue
@@ -315,7 +316,7 @@ const stopCheckEvery = 1 << 10
 func (r *run) record() {
 	for i := range r.due {
 		e := &r.due[i]
-		f := r.flights[e.ID]
+		f := r.flights[r.place(e.ID)]
 		if e.Tokens == 0 {
 			f.firstByte = trace.Instant(e.At)
 			continue
@@ -347,8 +348,8 @@ func (r *run) release(n int, due time.Duration, free trace.Instant) {
 	}
 	f, now := r.flight(), trace.Instant(r.now)
 	*f = flight{request: req, index: n, due: due, free: free, released: now, firstByte: now}
-	id := uint64(len(r.flights))
-	r.flights = append(r.flights, f)
+	id := uint64(r.released)
+	r.flights, r.released = append(r.flights, f), r.released+1
 	if req.Status != 0 {
 		rec := r.end(id)
 		rec.Status, rec.Class, rec.Error = req.Status, trace.HTTP, req.Refused
@@ -374,7 +375,8 @@ func (r *run) flight() *flight {
 
 // end ends the flight of a job, and returns its record so far.
 func (r *run) end(id uint64) *trace.Record {
-	f := r.flights[id]
+	place := r.place(id)
+	f := r.flights[place]
 	req := f.request
 	rec := &trace.Record{
 		Index: f.index, ID: req.ID, PromptTokens: req.PromptTokens, VisionTokens: req.VisionTokens, WantTokens: req.WantTokens,
@@ -384,9 +386,15 @@ func (r *run) end(id uint64) *trace.Record {
 		Usage: trace.Usage{Cached: int(f.cached), At: trace.Never},
 	}
 	f.chunks, f.request = nil, nil
-	r.flights[id], r.spare = nil, append(r.spare, f)
+	r.flights[place], r.spare = nil, append(r.spare, f)
+	for len(r.flights) > 0 && r.flights[0] == nil {
+		r.flights = r.flights[1:]
+	}
 	return rec
 }
+
+// place is where the flight of a job stands.
+func (r *run) place(id uint64) int { return int(id) - r.released + len(r.flights) }
 
 // finish closes the record of a request with its last tokens.
 func (r *run) finish(e *engine.Emission, req *Request) {
@@ -459,9 +467,9 @@ func (r *run) emit(rec *trace.Record, done trace.Instant) {
 // run was stopped, or the engine never finished them.
 func (r *run) abandon() {
 	var left []*trace.Record
-	for id, f := range r.flights {
-		if f != nil {
-			left = append(left, r.end(uint64(id)))
+	for first, all := r.released-len(r.flights), r.flights; len(all) > 0; first, all = first+1, all[1:] {
+		if all[0] != nil {
+			left = append(left, r.end(uint64(first)))
 		}
 	}
 	slices.SortFunc(left, func(a, b *trace.Record) int { return cmp.Compare(a.Index, b.Index) })

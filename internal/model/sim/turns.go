@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"iter"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/load/arrival"
@@ -18,48 +17,10 @@ type waiting struct {
 
 // turns are the requests that wait for the answers to others.
 type turns struct {
-	followers Followers
+	followers arrival.Followers
 	ready     arrival.Queue[waiting] // answered
 	held      arrival.Queue[waiting] // answered, of conversations that hold their place
 }
-
-// Followers are the requests that wait for the answers to others, by the position of the one that
-// they wait for. The zero value has none.
-type Followers struct {
-	first []int32 // 1 + the position of the first follower, by position
-	next  []int32 // 1 + that of the next one that waits for the same, by the position of a follower
-}
-
-// NewFollowers are those of n requests, with after as Request.After of each.
-func NewFollowers(n int, after func(i int) int) (f Followers) {
-	for i := n - 1; i >= 0; i-- {
-		prior := after(i)
-		switch {
-		case prior > i:
-			panic("sim: a request waits for itself or a later one")
-		case prior == 0:
-			continue
-		case f.first == nil:
-			f = Followers{make([]int32, n), make([]int32, n)}
-		}
-		f.next[i], f.first[prior-1] = f.first[prior-1], int32(i+1)
-	}
-	return f
-}
-
-// Of yields the followers of a request, in the order of their positions.
-func (f *Followers) Of(position int) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		if f.first == nil {
-			return
-		}
-		for i := f.first[position]; i != 0 && yield(int(i-1)); i = f.next[i-1] {
-		}
-	}
-}
-
-// any reports whether an answer may make a request ready.
-func (t *turns) any() bool { return t.followers.first != nil }
 
 // first returns the request that is due first: head, of the schedule, if there is
 // more of it, or the first that is ready.

@@ -1,17 +1,18 @@
 package secret
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // certain are keys of unmistakable form: of Amazon, Google, SendGrid, Vault, Databricks, the seeds of NATS, and
 // JSON Web Tokens, which begin with the base64 of {".
-var certain = regexp.MustCompile(`()\b((?:AKIA|ASIA)[0-9A-Z]{16}\b|AIza[\w-]{35}|ya29\.[\w-]{20,}|` +
+var certain = lazy.Regexp(`()\b((?:AKIA|ASIA)[0-9A-Z]{16}\b|AIza[\w-]{35}|ya29\.[\w-]{20,}|` +
 	`SG\.[\w-]{16,}\.[\w-]{16,}|hvs\.[\w-]{20,}|dapi[0-9a-f]{32}\b|S[ACNOUX][A-Z2-7]{56}\b|eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){0,3})`)
 
 // prefixed is what services begin their keys with, and what follows: a key if it is random.
-var prefixed = regexp.MustCompile(`\b((?:sk|rk|csk|hf|api_org|gh[pousr]|github_pat|` +
+var prefixed = lazy.Regexp(`\b((?:sk|rk|csk|hf|api_org|gh[pousr]|github_pat|` +
 	`gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|soat)|xox[a-z]|xapp|` +
 	`nvapi|gsk|xai|pplx|r8|fw|tgp_v1|dop_v1|lsv2_(?:pt|sk)|rpa|npm|pypi|dckr_pat|tvly|sess|jina|` +
 	`esecret|shpat|ms)[-_])([\w-]{6,})`)

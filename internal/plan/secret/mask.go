@@ -1,14 +1,17 @@
 package secret
 
 import (
+	"encoding/base64"
 	"encoding/json"
-	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // A guess finds secrets by their context. Its groups are the text ahead of the secret, which stays, and the secret.
 type guess struct {
-	*regexp.Regexp
+	*lazy.Pattern
 	mark string
 	// sure means that the text found can be searched for elsewhere too.
 	sure bool
@@ -21,7 +24,7 @@ const (
 	scheme = `(?:(?:bearer|basic)\s+)?`
 )
 
-var userInfo = regexp.MustCompile(`(://)([^/\s@'"]+)@`)
+var userInfo = lazy.Regexp(`(://)([^/\s@'"]+)@`)
 
 // WithoutUser leaves user and password, or the token, out of the URLs in a text, however short
 // they are.
@@ -30,17 +33,17 @@ func WithoutUser(text string) string { return userInfo.ReplaceAllString(text, "$
 // guesses are in the order in which they are tried.
 var guesses = []guess{
 	// A header of a command line: --header X-Key=VALUE, -H 'Cookie: a=VALUE; b'.
-	{Regexp: regexp.MustCompile(`(?i)((?:--header|(?:^|\s)-H)[ =]+["']?[^\s"'=:]+["']?[=:]\s*["']?)` + scheme + `([^\s"']+)`), mark: Mark},
+	{Pattern: lazy.Regexp(`(?i)((?:--header|(?:^|\s)-H)[ =]+["']?[^\s"'=:]+["']?[=:]\s*["']?)` + scheme + `([^\s"']+)`), mark: Mark},
 	// A flag: --api-key VALUE, --extra-body.api_key=VALUE.
-	{Regexp: regexp.MustCompile(`(?i)((?:^|\s)--?(?:\w[\w.-]*)?(?:key|token|password|passwd|secret|auth|cookie)[ =]+)` + value), mark: Mark},
+	{Pattern: lazy.Regexp(`(?i)((?:^|\s)--?(?:\w[\w.-]*)?(?:key|token|password|passwd|secret|auth|cookie)[ =]+)` + value), mark: Mark},
 	// A pair: api_key=VALUE, "authorization": "Bearer VALUE".
-	{Regexp: regexp.MustCompile(`(?i)((?:(?:api[_-]?key|authorization|password|passwd|secret|cookie|signature|(?:hf|access|auth)[_-]?token)\\?["']?\s*[:=]|\b(?:token|auth|key|sig)(?:=|\\?["']\s*:))\s*\\?["']?)` + scheme + `((?:\\.|[^\s"',}&\\])+)`), mark: Mark, sure: true},
-	{Regexp: regexp.MustCompile(`(?i)(bearer\s+)([^\s"',}*]+)`), mark: Mark, sure: true},
-	{Regexp: regexp.MustCompile(`(?i)(\bbasic\s+)([\w+/-]{12,}=*|[\w+/-]{6,}=+)`), mark: Mark, sure: true},
-	{Regexp: certain, mark: Mark, sure: true},
-	{Regexp: prefixed, mark: Mark, form: true},
+	{Pattern: lazy.Regexp(`(?i)((?:(?:api[_-]?key|authorization|password|passwd|secret|cookie|signature|(?:hf|access|auth)[_-]?token)\\?["']?\s*[:=]|\b(?:token|auth|key|sig)(?:=|\\?["']\s*:))\s*\\?["']?)` + scheme + `((?:\\.|[^\s"',}&\\])+)`), mark: Mark, sure: true},
+	{Pattern: lazy.Regexp(`(?i)(bearer\s+)([^\s"',}*]+)`), mark: Mark, sure: true},
+	{Pattern: lazy.Regexp(`(?i)(\bbasic\s+)([\w+/-]{12,}=*|[\w+/-]{6,}=+)`), mark: Mark, sure: true},
+	{Pattern: certain, mark: Mark, sure: true},
+	{Pattern: prefixed, mark: Mark, form: true},
 	// The user of a URL, who is left out.
-	{Regexp: userInfo, sure: true},
+	{Pattern: userInfo, sure: true},
 }
 
 // Mask hides texts like secrets in a foreign text.
@@ -59,7 +62,7 @@ func Mask(text string) string {
 }
 
 // named is a line of a file of settings: name: value.
-var named = regexp.MustCompile(`(?m)^[\s-]*["']?([\w.-]+)["']?[ \t]*[:=][ \t]*["']?([^"'\s][^"'\n]*)`)
+var named = lazy.Regexp(`(?m)^[\s-]*["']?([\w.-]+)["']?[ \t]*[:=][ \t]*["']?([^"'\s][^"'\n]*)`)
 
 // FindLines is Find for a settings file: the rest of a line behind the name of a secret is one too.
 func FindLines(text string) []string {
@@ -126,10 +129,55 @@ func Find(text string) (found []string) {
 			if unquoted := ""; json.Unmarshal([]byte(`"`+secret+`"`), &unquoted) == nil {
 				found = append(found, unquoted)
 			}
-			if _, password, ok := strings.Cut(secret, ":"); ok && g.Regexp == userInfo {
+			if _, password, ok := strings.Cut(secret, ":"); ok && g.Pattern == userInfo {
 				found = append(found, password)
 			}
 		}
 	}
 	return found
+}
+
+// Header reports whether the values of a header with this name must not be repeated
+// anywhere. A false positive costs little.
+func Header(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc([]string{"auth", "key", "token", "secret", "passw", "cookie", "credential", "signature"}, func(part string) bool {
+		return strings.Contains(name, part)
+	})
+}
+
+// Setting reports whether the values of a setting with this name must not be repeated. It
+// is stricter than Header, because settings are many: a name is secret by one of its words,
+// and max_tokens and tokenizer are not.
+func Setting(name string) bool {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("._- :/", r) })
+	if len(words) == 0 || slices.Contains(whereWords, words[len(words)-1]) {
+		return false
+	}
+	return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(secretWords, word) })
+}
+
+// whereWords end names of settings that say where a secret is: api-key-env, api-key-file.
+var whereWords = []string{"env", "file", "path", "name"}
+
+// secretWords are words that mark the value of a name as secret.
+var secretWords = []string{
+	"key", "apikey", "token", "accesstoken", "authtoken", "secret", "secrets", "auth", "authorization", "bearer", "password", "passwd",
+	"passphrase", "cookie", "cookies", "credential", "credentials", "signature", "sig",
+}
+
+// InHeader returns the parts of a header's value that must not be repeated: all of it, the credentials after a
+// scheme like Bearer, the password that Basic encodes, and the values of cookies.
+func InHeader(value string) []string {
+	found := []string{value}
+	for _, part := range strings.FieldsFunc(value, func(c rune) bool { return c == ' ' || c == ';' || c == ',' }) {
+		_, cookie, _ := strings.Cut(part, "=")
+		found = append(found, part, cookie)
+	}
+	if scheme, encoded, _ := strings.Cut(value, " "); strings.EqualFold(scheme, "basic") {
+		both, _ := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded)) // other text has no password
+		_, password, _ := strings.Cut(string(both), ":")
+		found = append(found, string(both), password)
+	}
+	return slices.DeleteFunc(found, func(s string) bool { return !Worth(s) })
 }

@@ -89,17 +89,36 @@ func (s *Set) HideJSON(raw []byte) []byte {
 	if len(s.all()) == 0 {
 		return raw
 	}
+	return MapJSON(raw, func(_, text string) string { return s.Hide(text) })
+}
+
+// MapJSON changes every string in JSON, also where it has escapes. change gets the name of its member, which is that of
+// the list for an item, and is empty for a name itself. What change returns as it was stays byte for byte.
+func MapJSON(raw []byte, change func(name, text string) string) []byte {
 	var out bytes.Buffer
+	name := ""
 	for rest := raw; len(rest) > 0; {
 		start := bytes.IndexByte(rest, '"')
 		end := literal(rest, start)
 		if end < 0 {
-			out.WriteString(s.Hide(string(rest)))
+			if tail := string(rest); strings.Trim(tail, "{}[]:,.+-0123456789eEtrufalsn \t\r\n") == "" {
+				out.WriteString(tail)
+			} else { // no JSON
+				out.WriteString(change(name, tail))
+			}
 			break
 		}
+		quoted := rest[start:end]
 		out.Write(rest[:start])
-		out.Write(s.hideLiteral(rest[start:end]))
 		rest = rest[end:]
+		if bytes.HasPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte{':'}) {
+			out.Write(mapLiteral(quoted, func(text string) string {
+				name = text
+				return change("", text)
+			}))
+			continue
+		}
+		out.Write(mapLiteral(quoted, func(text string) string { return change(name, text) }))
 	}
 	return out.Bytes()
 }
@@ -120,16 +139,16 @@ func literal(raw []byte, start int) int {
 	return -1
 }
 
-func (s *Set) hideLiteral(quoted []byte) []byte {
+func mapLiteral(quoted []byte, change func(string) string) []byte {
 	var text string
-	if len(quoted) < shortest || json.Unmarshal(quoted, &text) != nil {
+	if json.Unmarshal(quoted, &text) != nil {
 		return quoted
 	}
-	hidden := s.Hide(text)
-	if hidden == text {
+	changed := change(text)
+	if changed == text {
 		return quoted
 	}
-	out, _ := json.Marshal(hidden) // a string can always be
+	out, _ := json.Marshal(changed) // a string can always be
 	return out
 }
 

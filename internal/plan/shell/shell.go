@@ -39,7 +39,6 @@ func (s *splitter) end() {
 	s.open = false
 }
 
-// add appends text to the word.
 func (s *splitter) add(text string) {
 	s.word.WriteString(text)
 	s.open = true
@@ -70,7 +69,6 @@ func (s *splitter) next() error {
 	return nil
 }
 
-// single takes a piece in single quotes.
 func (s *splitter) single() error {
 	inside, rest, closed := strings.Cut(s.rest[1:], "'")
 	if !closed {
@@ -123,7 +121,6 @@ func (s *splitter) escape() error {
 	return nil
 }
 
-// operator reports operators of the shell outside of quotes.
 func (s *splitter) operator() error {
 	if strings.IndexByte(";&|<>", s.rest[0]) >= 0 {
 		return fmt.Errorf("%c means something to a shell, and none runs this command; put the word into quotes if it is part of it", s.rest[0])

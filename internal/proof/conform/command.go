@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // A Place holds the values for a client's command line that do not depend on its cell.
@@ -41,7 +42,7 @@ func values(c Cell, p Place) map[string]string {
 func Placeholders() []string { return slices.Sorted(maps.Keys(values(Cell{}, Place{}))) }
 
 // placeholder is a name in braces. Other braces, such as JSON, are left alone.
-var placeholder = regexp.MustCompile(`\{[a-z][a-z0-9_]*\}`)
+var placeholder = lazy.Regexp(`\{[a-z][a-z0-9_]*\}`)
 
 // CheckCommand rejects unknown placeholders.
 func CheckCommand(words []string) error {

@@ -16,9 +16,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/judge/figure"
+	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/tool/known"
 )
 
 // A Report is the result of a client over a grid.
@@ -202,4 +206,107 @@ func ReadReports(data []byte) (reports []Report, err error) {
 		}
 	}
 	return reports, nil
+}
+
+// A Claim is a client's report of a run.
+type Claim struct {
+	Format string `json:"format"`
+	// OK and Failed count requests, Output the tokens of the successful ones; -1 if
+	// unreported.
+	OK     int `json:"ok"`
+	Failed int `json:"failed"`
+	Output int `json:"output_tokens"`
+	// Latencies are in seconds. Unreported ones are absent.
+	Latencies map[Metric]Latency `json:"latencies"`
+	// Merged is the share of tokens that the client read too late to separate, nil
+	// if unreported. Bounds enclose figures by the client's own account, and for a
+	// metric in Void the client says that only the mean can be trusted.
+	Merged *float64                       `json:"merged,omitempty"`
+	Bounds map[Metric]map[Statistic]Bound `json:"bounds,omitempty"`
+	Void   []Metric                       `json:"void,omitempty"`
+	// Verdict is the client's verdict on its own run: valid, doubtful or invalid;
+	// empty if it has none.
+	Verdict string         `json:"verdict,omitempty"`
+	Reasons []plan.Message `json:"reasons,omitempty"`
+	Notes   []plan.Message `json:"notes,omitempty"` // the report's own reservations about its figures
+}
+
+// A Bound encloses a figure, in seconds.
+type Bound struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// A Latency is a distribution by its reported statistics.
+type Latency map[Statistic]float64
+
+// Sent is the number of requests that the client reports, -1 if unreported.
+func (c Claim) Sent() int {
+	if c.OK < 0 {
+		return -1
+	}
+	return c.OK + max(0, c.Failed)
+}
+
+// A Metric is a latency reported by tools.
+type Metric = figure.Metric
+
+// The metrics.
+const (
+	TTFT = figure.TTFT
+	ITL  = figure.ITL
+	ICL  = figure.ICL
+	TPOT = figure.TPOT
+	E2EL = figure.E2EL
+)
+
+// Metrics lists them.
+func Metrics() []Metric { return []Metric{TTFT, ITL, ICL, TPOT, E2EL} }
+
+// A Statistic is one number of a distribution.
+type Statistic string
+
+// The compared statistics.
+const (
+	Mean   Statistic = "mean"
+	Median Statistic = "median"
+	P90    Statistic = "p90"
+	P99    Statistic = "p99"
+)
+
+// Statistics lists them.
+func Statistics() []Statistic { return []Statistic{Mean, Median, P90, P99} }
+
+// Formats lists the tools that have reports to compare with the server's own: Pitot, and each of the known ones that
+// says what its latencies are of a server's writes.
+func Formats() []metrics.Definitions {
+	all := append(metrics.Rules{metrics.PitotDefinitions()}, known.Rules()...)
+	return slices.DeleteFunc(all, func(d metrics.Definitions) bool { return d.Truth == nil })
+}
+
+// Definitions returns the definitions of a format, as stored in a report.
+func Definitions(f metrics.Definitions) map[Metric]plan.Message {
+	all := map[Metric]plan.Message{}
+	for m, code := range f.Truth {
+		all[m] = plan.Msg(code)
+	}
+	return all
+}
+
+// FormatNamed returns the format with that name.
+func FormatNamed(name string) (metrics.Definitions, bool) {
+	all := Formats()
+	i := slices.IndexFunc(all, func(d metrics.Definitions) bool { return d.Tool == name })
+	if i < 0 {
+		return metrics.Definitions{}, false
+	}
+	return all[i], true
+}
+
+// FormatNames lists the names.
+func FormatNames() (names []string) {
+	for _, d := range Formats() {
+		names = append(names, d.Tool)
+	}
+	return names
 }

@@ -67,7 +67,6 @@ const (
 	Stopped                  // the server was stopped
 )
 
-// String is the name of e.
 func (e Ending) String() string {
 	return [...]string{"open", "complete", "http-500", "reset", "truncate", "client gone", "refused", "stopped"}[e]
 }
@@ -94,7 +93,6 @@ func (r *record) request() Request {
 	return out
 }
 
-// newLog sums up what was recorded.
 func newLog(records []*record) Log {
 	var log Log
 	var late, took []int64

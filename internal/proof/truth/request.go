@@ -132,7 +132,6 @@ func (r *reader) line(room int) (string, error) {
 	}
 }
 
-// take takes n bytes.
 func (r *reader) take(n int) ([]byte, error) {
 	b := make([]byte, n)
 	_, err := io.ReadFull(r, b)
@@ -172,7 +171,6 @@ func tooLarge() error {
 	return refusal(http.StatusRequestEntityTooLarge, "the body has more than %d bytes", maxBody)
 }
 
-// parseHead reads a request line and headers.
 func parseHead(head string) (request, http.Header, error) {
 	line, rest, _ := strings.Cut(head, "\r\n")
 	method, target, _ := strings.Cut(line, " ")

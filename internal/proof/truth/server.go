@@ -1,6 +1,7 @@
 package truth
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/pitot-bench/pitot/internal/sys/machine"
 	"github.com/pitot-bench/pitot/internal/wire/clock"
@@ -108,7 +110,7 @@ func (s *Server) least() *writer {
 	if least != nil && (least.conns.Load() < perWriter || len(s.writers) >= runtime.GOMAXPROCS(0)/2) {
 		return least
 	}
-	w := newWriter(s)
+	w := &writer{srv: s, alarm: clock.NewAlarm()}
 	s.writers = append(s.writers, w)
 	s.running.Go(w.run)
 	s.running.Go(func() {
@@ -118,7 +120,6 @@ func (s *Server) least() *writer {
 	return w
 }
 
-// halt ends all that is open.
 func (s *Server) halt() {
 	close(s.stop)
 	s.mu.Lock()
@@ -183,3 +184,51 @@ func (s *Server) Log() Log {
 }
 
 func (s *Server) now() int64 { return s.clock.Now() }
+
+// drive writes a stream on its own: where there is no raw socket. It waits for
+// the client like any writer to a net.Conn.
+func (s *Server) drive(st *stream) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	var buf, write []byte
+	for {
+		timer.Reset(time.Duration(st.due - s.now()))
+		select {
+		case <-timer.C:
+		case <-s.stop:
+			s.finish(st, Stopped)
+			return
+		}
+		if buf, write = st.render(buf); len(write) == 0 {
+			s.finish(st, st.fault)
+			return
+		}
+		if ending := s.write(st, s.now(), write); ending != Open {
+			s.finish(st, ending)
+			return
+		}
+	}
+}
+
+// write makes a write, or the rest of one that began at before, and waits
+// until the client has taken it.
+func (s *Server) write(st *stream, before int64, p []byte) Ending {
+	if _, err := st.conn.Write(p); err != nil {
+		return ClientGone
+	}
+	return st.wrote(before, s.now())
+}
+
+// unblock makes the rest of a write that found the socket full, in a
+// goroutine that waits for the client, and hands the stream back to the writer.
+func (s *Server) unblock(st *stream, before int64, rest []byte) {
+	rest = bytes.Clone(rest) // the buffer is the writer's
+	st.pending.Blocked = true
+	s.running.Go(func() {
+		if ending := s.write(st, before, rest); ending != Open {
+			s.finish(st, ending)
+			return
+		}
+		st.conn.writer.add(st)
+	})
+}

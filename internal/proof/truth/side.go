@@ -34,7 +34,6 @@ type side struct {
 	answer func(s *Server, body []byte) ([]byte, *phrase.Error)
 }
 
-// get answers a GET.
 func get(answer func(*Server) []byte) side {
 	return side{http.MethodGet, func(s *Server, _ []byte) ([]byte, *phrase.Error) { return answer(s), nil }}
 }

@@ -27,10 +27,6 @@ type writer struct {
 	asleep atomic.Bool // run waits, and has to be woken for mail
 }
 
-func newWriter(s *Server) *writer {
-	return &writer{srv: s, alarm: clock.NewAlarm()}
-}
-
 // add hands a stream over. Any goroutine may call it.
 func (w *writer) add(st *stream) {
 	w.mu.Lock()
@@ -49,7 +45,6 @@ func (w *writer) add(st *stream) {
 	}
 }
 
-// collect takes what was handed over.
 func (w *writer) collect() {
 	if !w.mail.Load() {
 		return

@@ -3,9 +3,9 @@ package environment
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/sys/probe"
 )
 
@@ -48,7 +48,7 @@ func (e *Environment) ReadAscend(a probe.Answers) {
 	e.RankTable = cmp.Or(e.RankTable, hexadecimal.FindString(a.Text("rank-table")))
 }
 
-var hexadecimal = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
+var hexadecimal = lazy.Regexp(`\b[0-9a-f]{64}\b`)
 
 // nnal keeps the version of the package that ATB is installed with: the name of its folder, which a link named latest
 // leads to.
@@ -58,18 +58,16 @@ func (e *Environment) nnal(at, folder string) {
 	}
 }
 
-// isNPU reports whether the devices are those of npu-smi.
 func (e *Environment) isNPU() bool {
 	return len(e.Devices) > 0 && card.MatchString(e.Devices[0].ID) &&
 		(strings.Contains(e.Devices[0].Product, "Ascend") || ascend.MatchString(e.Devices[0].Product))
 }
 
 var (
-	card   = regexp.MustCompile(`^\d{1,4}(?:\.\d{1,4})?$`)
-	ascend = regexp.MustCompile(`^[39]\d0[A-Z0-9]*$`) // 310, 310P3, 910B3
+	card   = lazy.Regexp(`^\d{1,4}(?:\.\d{1,4})?$`)
+	ascend = lazy.Regexp(`^[39]\d0[A-Z0-9]*$`) // 310, 310P3, 910B3
 )
 
-// boardAsks ask npu-smi for the board of the first NPU.
 func (e *Environment) boardAsks() []probe.Ask {
 	board := []string{"npu-smi", "info", "-t", "board", "-i", firstCard(e.Devices[0].ID)}
 	return []probe.Ask{

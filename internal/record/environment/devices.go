@@ -94,7 +94,6 @@ func (e *Environment) nvidiaSMI(text string) bool {
 	return len(e.Devices) > 0
 }
 
-// memoryOf is a text such as 81559 MiB.
 func memoryOf(text string) int64 {
 	number, unit, _ := strings.Cut(text, " ")
 	return bytesOf(number, unit)

@@ -179,7 +179,6 @@ func (t Tree) String() string {
 	return t.Commit + " +" + t.Diff
 }
 
-// short is the beginning of a hash.
 func short(hash string) string { return hash[:min(len(hash), 16)] }
 
 // Flags are the flags of a command line by name, without dashes; one without a value has true.

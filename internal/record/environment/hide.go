@@ -1,11 +1,11 @@
 package environment
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan/secret"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // Hide removes the secrets of a process: it masks them in its arguments, and drops variables
@@ -90,7 +90,7 @@ func maskArgs(args []string) []string {
 }
 
 // assignment is NAME=VALUE within a script: sh -c 'A=1 MY_TOKEN=X run'.
-var assignment = regexp.MustCompile(`([A-Za-z_][\w.-]*)=('[^']*'|"[^"]*"|[^\s'";&|]+)`)
+var assignment = lazy.Regexp(`([A-Za-z_][\w.-]*)=('[^']*'|"[^"]*"|[^\s'";&|]+)`)
 
 // Mask hides the secrets of a line of a note.
 func Mask(line string) string { return secret.Mask(maskPairs(line)) }

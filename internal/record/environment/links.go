@@ -6,10 +6,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/sys/probe"
 )
 
@@ -96,11 +96,11 @@ func (e *Environment) portAsks() []probe.Ask {
 }
 
 var (
-	portMark   = regexp.MustCompile(`^@ (\d{1,4}) ([a-z]+)$`)
-	portLink   = regexp.MustCompile(`^link status: *([A-Za-z]+)$`)
-	portSpeed  = regexp.MustCompile(`^Speed: *(\d{1,9} [KMG]b/s|Unknown!)$`)
-	portIP     = regexp.MustCompile(`^ipaddr: *(\S+)$`)
-	portIgnore = regexp.MustCompile(`^netmask: *\S+$`)
+	portMark   = lazy.Regexp(`^@ (\d{1,4}) ([a-z]+)$`)
+	portLink   = lazy.Regexp(`^link status: *([A-Za-z]+)$`)
+	portSpeed  = lazy.Regexp(`^Speed: *(\d{1,9} [KMG]b/s|Unknown!)$`)
+	portIP     = lazy.Regexp(`^ipaddr: *(\S+)$`)
+	portIgnore = lazy.Regexp(`^netmask: *\S+$`)
 )
 
 // readPorts reads what portsScript prints, and the first line that is of no known form.
@@ -123,7 +123,7 @@ func readPorts(text string) (ports []Port, unread *Unread) {
 
 // read takes a line that hccn_tool printed for an option.
 func (p *Port) read(option, line string) bool {
-	of := func(form *regexp.Regexp) string {
+	of := func(form *lazy.Pattern) string {
 		return slices.Concat(form.FindStringSubmatch(line), []string{"", ""})[1]
 	}
 	switch option {
@@ -144,9 +144,9 @@ func (p *Port) read(option, line string) bool {
 }
 
 var (
-	styling    = regexp.MustCompile(`\x1b\[[0-9;]*m`)
-	deviceName = regexp.MustCompile(`^[A-Za-z][A-Za-z_-]*\d\w*$`) // GPU0, NPU0, Phy-ID0, NIC0, mlx5_0
-	connection = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)          // HCCS, HCCS_SW, SIO, UB, NV18, PIX, SYS, NA; X: itself
+	styling    = lazy.Regexp(`\x1b\[[0-9;]*m`)
+	deviceName = lazy.Regexp(`^[A-Za-z][A-Za-z_-]*\d\w*$`) // GPU0, NPU0, Phy-ID0, NIC0, mlx5_0
+	connection = lazy.Regexp(`^[A-Z][A-Z0-9_]*$`)          // HCCS, HCCS_SW, SIO, UB, NV18, PIX, SYS, NA; X: itself
 )
 
 // readTopology reads a matrix with a row and a column for each device, and behind them columns on the processors that

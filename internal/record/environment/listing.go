@@ -2,12 +2,13 @@ package environment
 
 import (
 	"cmp"
-	"regexp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan/shell"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/sys/probe"
 )
 
@@ -70,7 +71,6 @@ func (l *Listing) Row(text string) bool {
 	return true
 }
 
-// installed reads the ascend_toolkit_install.info of a package of CANN.
 func (l *Listing) installed(text string) bool {
 	name, value, ok := strings.Cut(text, "=")
 	switch {
@@ -90,9 +90,9 @@ func (l *Listing) installed(text string) bool {
 
 var (
 	// tagged is a package as collect_env.py lists it: by pip NAME==VERSION, by conda NAME VERSION BUILD CHANNEL.
-	tagged = regexp.MustCompile(`^\[(?:pip3?|conda|uv)\]\s+([A-Za-z][\w.-]*)(?:==|\s+)v?(\d+(?:\.\w+)+(?:[+!]\S+)?)(?:\s|$)`)
+	tagged = lazy.Regexp(`^\[(?:pip3?|conda|uv)\]\s+([A-Za-z][\w.-]*)(?:==|\s+)v?(\d+(?:\.\w+)+(?:[+!]\S+)?)(?:\s|$)`)
 	// frozen is a package of `pip freeze` or `pip list`.
-	frozen = regexp.MustCompile(`^([A-Za-z][\w.-]*)(?:==|\s+)v?(\d+\.\d+(?:\.|\+)\S+)(?:\s+\S+)?$`)
+	frozen = lazy.Regexp(`^([A-Za-z][\w.-]*)(?:==|\s+)v?(\d+\.\d+(?:\.|\+)\S+)(?:\s+\S+)?$`)
 )
 
 // listed reads a package with its version.
@@ -114,7 +114,6 @@ func (l *Listing) listed(text string) bool {
 	return true
 }
 
-// pack keeps a package.
 func (l *Listing) pack(name, version string) {
 	p := Version{clean(name), clean(version)}
 	same := func(q Version) bool { return normal(q.Name) == normal(p.Name) }
@@ -130,7 +129,7 @@ func (l *Listing) toolkit(name, version string) {
 }
 
 // variable is the name of one, as engines and their libraries have them.
-var variableName = regexp.MustCompile(`^[A-Z][A-Z0-9]*_[A-Z0-9_]+$`)
+var variableName = lazy.Regexp(`^[A-Z][A-Z0-9]*_[A-Z0-9_]+$`)
 
 // variables reads export NAME=value ..., and in a section of its own NAME=value. A value that only the shell knows is
 // left out.
@@ -164,14 +163,14 @@ func (l *Listing) variables(text string, own bool) bool {
 
 var (
 	// spaced is NAME VERSION.
-	spaced = regexp.MustCompile(`^(\D{1,48}?)\s+([vV]?\d+\.\S+)$`)
+	spaced = lazy.Regexp(`^(\D{1,48}?)\s+([vV]?\d+\.\S+)$`)
 	// numbered is GPU 0,1,2: one device or some of one product.
-	numbered = regexp.MustCompile(`^(?:gpu|npu)s? ?\d+(?:, ?\d+)*$`)
-	numaNode = regexp.MustCompile(`^numa (?:node|节点)\d+ cpu(?:\(s\))?$`) // of lscpu
-	revision = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
-	module   = regexp.MustCompile(`^[a-z][a-z0-9_.-]*$`)
+	numbered = lazy.Regexp(`^(?:gpu|npu)s? ?\d+(?:, ?\d+)*$`)
+	numaNode = lazy.Regexp(`^numa (?:node|节点)\d+ cpu(?:\(s\))?$`) // of lscpu
+	revision = lazy.Regexp(`^[0-9a-f]{7,64}$`)
+	module   = lazy.Regexp(`^[a-z][a-z0-9_.-]*$`)
 	// released is the version of any module: one of two numbers may be any figure.
-	released = regexp.MustCompile(`^\d+\.\d+(?:\.|\+)\S+$`)
+	released = lazy.Regexp(`^\d+\.\d+(?:\.|\+)\S+$`)
 )
 
 // pair is NAME: VALUE, aligned or not. What a log puts ahead of its lines has digits, and is no name.
@@ -257,7 +256,7 @@ func (l *Listing) inline(text string, own bool) bool {
 }
 
 // unstated are values that say that nothing is known.
-var unstated = regexp.MustCompile(`(?i)^(?:could not collect|n/?a|none|not available|module not found|not set|not found|unknown|disabled|[-?.]+|无|未知|<.*|\{.*|\$.*)$`)
+var unstated = lazy.Regexp(`(?i)^(?:could not collect|n/?a|none|not available|module not found|not set|not found|unknown|disabled|[-?.]+|无|未知|<.*|\{.*|\$.*)$`)
 
 // key is how a name is looked up: in lower case, without the word version.
 func key(name string) string {
@@ -311,7 +310,7 @@ func byName(all map[string]string) map[string]string {
 }
 
 // leading is a version at the beginning of a text, behind two words at most.
-var leading = regexp.MustCompile(`^(?:[A-Za-z]+[ -]){0,2}[vV]?(\d+(?:\.\w+)+(?:[+-]\w[\w.]*)*)(.*)$`)
+var leading = lazy.Regexp(`^(?:[A-Za-z]+[ -]){0,2}[vV]?(\d+(?:\.\w+)+(?:[+-]\w[\w.]*)*)(.*)$`)
 
 // versionIn is the version that a value states; empty: none, or more than one.
 func versionIn(value string) string {
@@ -393,14 +392,14 @@ func count(text string) int {
 }
 
 var (
-	architecture = regexp.MustCompile(`\s*\((?:aarch64|arm64|x86_64)\)$`)
-	platform     = regexp.MustCompile(`^Linux-(.+)-(x86_64|aarch64)(?:-with-\S+)?$`)
+	architecture = lazy.Regexp(`\s*\((?:aarch64|arm64|x86_64)\)$`)
+	platform     = lazy.Regexp(`^Linux-(.+)-(x86_64|aarch64)(?:-with-\S+)?$`)
 	// The number of devices of a product: 8 x H100, 910B3 x8, 910B3 8卡.
-	timesProduct = regexp.MustCompile(`^(\d{1,4})\s*(?:[x×*]|张|卡|块)\s*(\S.*)$`)
-	productTimes = regexp.MustCompile(`^(.*\S)\s*(?:[x×*]\s*(\d{1,4})|\s(\d{1,4})\s*(?:张|卡|块|cards?|devices?))$`)
-	lettered     = regexp.MustCompile(`\pL`)
-	amount       = regexp.MustCompile(`^[\d.]+\s*(?:%|[KMGT]i?B\b|W\b|°?C\b|(?:cards?|gpus?|npus?|devices?)\b|张|卡|块)`)
-	uuid         = regexp.MustCompile(`\s*\(UUID: [^)]*\)$`)
+	timesProduct = lazy.Regexp(`^(\d{1,4})\s*(?:[x×*]|张|卡|块)\s*(\S.*)$`)
+	productTimes = lazy.Regexp(`^(.*\S)\s*(?:[x×*]\s*(\d{1,4})|\s(\d{1,4})\s*(?:张|卡|块|cards?|devices?))$`)
+	lettered     = lazy.Regexp(`\pL`)
+	amount       = lazy.Regexp(`^[\d.]+\s*(?:%|[KMGT]i?B\b|W\b|°?C\b|(?:cards?|gpus?|npus?|devices?)\b|张|卡|块)`)
+	uuid         = lazy.Regexp(`\s*\(UUID: [^)]*\)$`)
 )
 
 // devices reads the product of devices, with their numbers if the line has them. The first form of a note counts: each
@@ -467,9 +466,7 @@ func (e *Environment) command(line string, vars map[string]string) {
 		return
 	}
 	p := &Process{Env: map[string]string{}}
-	for name, value := range vars {
-		p.Env[name] = value
-	}
+	maps.Copy(p.Env, vars)
 	for len(words) > 0 {
 		name, value, pair := strings.Cut(words[0], "=")
 		if !pair || strings.ContainsAny(name, "-/. ") {

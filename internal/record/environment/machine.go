@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/sys/probe"
 )
 
@@ -156,4 +156,4 @@ func bytesOf(number, unit string) int64 {
 }
 
 // version is the first number with dots in a text.
-var version = regexp.MustCompile(`\d+(?:\.\w+)+`)
+var version = lazy.Regexp(`\d+(?:\.\w+)+`)

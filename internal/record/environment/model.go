@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/sys/probe"
 )
 
@@ -41,7 +41,7 @@ func (m *Model) HashAsks() []probe.Ask {
 	}
 }
 
-var hexDigits = regexp.MustCompile(`^[0-9a-f]{64}`)
+var hexDigits = lazy.Regexp(`^[0-9a-f]{64}`)
 
 // AddHashes adds those of configuration and index.
 func (m *Model) AddHashes(a probe.Answers) {
@@ -146,7 +146,6 @@ func (m *Model) config(text string) {
 	m.Quantization = cmp.Or(strings.Join(parts, " "), m.Quantization)
 }
 
-// first is the first item of a list.
 func first(raw json.RawMessage) json.RawMessage {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) != nil || len(list) == 0 {
@@ -204,4 +203,4 @@ func ReadSources(files []probe.Answer) (trees []Tree) {
 	return trees
 }
 
-var userInfo = regexp.MustCompile(`(://)[^/@\s]+@`)
+var userInfo = lazy.Regexp(`(://)[^/@\s]+@`)

@@ -2,9 +2,10 @@ package environment
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // An NPU is a chip in the table of `npu-smi info`.
@@ -71,7 +72,6 @@ func cellsOf(line string) []string {
 	return cells
 }
 
-// An npuTable is a table that is being read.
 type npuTable struct {
 	NPUs
 	greeting  string   // the last line that is no row
@@ -146,12 +146,12 @@ func (t *npuTable) read(cells []string) bool {
 }
 
 var (
-	npuNumber  = regexp.MustCompile(`^\d{1,9}$`)
-	npuHealth  = regexp.MustCompile(`^([A-Za-z]+( [A-Za-z]+)*|-)$`)
-	npuUnknown = regexp.MustCompile(`^(NA|N/A|-)$`)
-	npuTitle   = regexp.MustCompile(`[A-Za-z][A-Za-z -]*\([^)]*\)`)
-	npuUsage   = regexp.MustCompile(`(\d+|NA|-)\s*/\s*(\d+|NA|-)`)
-	npuNone    = regexp.MustCompile(`^No running processes found in NPU (\d+)`)
+	npuNumber  = lazy.Regexp(`^\d{1,9}$`)
+	npuHealth  = lazy.Regexp(`^([A-Za-z]+( [A-Za-z]+)*|-)$`)
+	npuUnknown = lazy.Regexp(`^(NA|N/A|-)$`)
+	npuTitle   = lazy.Regexp(`[A-Za-z][A-Za-z -]*\([^)]*\)`)
+	npuUsage   = lazy.Regexp(`(\d+|NA|-)\s*/\s*(\d+|NA|-)`)
+	npuNone    = lazy.Regexp(`^No running processes found in NPU (\d+)`)
 )
 
 // brief is the part of a line that a message repeats.
@@ -165,7 +165,6 @@ func firstWord(cell string) string {
 	return word
 }
 
-// heading is that of the first rows.
 func (t *npuTable) heading(cells []string) bool {
 	t.cells, t.health = len(cells), slices.Index(cells, "Health")
 	t.name = max(0, slices.Index(cells, "Name"))

@@ -1,11 +1,12 @@
 package environment
 
 import (
+	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/sys/probe"
 )
 
@@ -34,7 +35,7 @@ func (p *Process) Titled() bool {
 	return len(p.Args) == 0 || len(p.Args) == 1 && strings.Contains(p.Args[0], "::")
 }
 
-var container = regexp.MustCompile(`(docker|libpod|containerd|crio|kubepods)[^\n]*?([0-9a-f]{64})`)
+var container = lazy.Regexp(`(docker|libpod|containerd|crio|kubepods)[^\n]*?([0-9a-f]{64})`)
 
 // ContainerID is the id of the container that a process is in, by its /proc/PID/cgroup; empty:
 // none is known.
@@ -46,9 +47,9 @@ func ContainerID(cgroup string) string {
 }
 
 var (
-	interpreter = regexp.MustCompile(`^(?:python|pypy)(\d(?:\.\d+)?)?`)
-	siteFolder  = regexp.MustCompile(`(/\S*?/(?:site|dist)-packages)/`)
-	ofPython    = regexp.MustCompile(`/python(\d\.\d+)/`)
+	interpreter = lazy.Regexp(`^(?:python|pypy)(\d(?:\.\d+)?)?`)
+	siteFolder  = lazy.Regexp(`(/\S*?/(?:site|dist)-packages)/`)
+	ofPython    = lazy.Regexp(`/python(\d\.\d+)/`)
 )
 
 // PythonSites are the folders with the packages of a process, the ones that Python searches
@@ -173,14 +174,9 @@ func ModelFolders(p *Process, name string) (all []probe.Ask) {
 	if parts := strings.Split(name, "/"); len(parts) != 2 || parts[0] == ".." || parts[0] == "." {
 		return all
 	}
-	home := p.Env["HOME"]
-	if home == "" {
-		home = "/root"
-	}
+	home := cmp.Or(p.Env["HOME"], "/root")
 	cache := p.Env["XDG_CACHE_HOME"]
-	if cache == "" {
-		cache = path.Join(home, ".cache")
-	}
+	cache = cmp.Or(cache, path.Join(home, ".cache"))
 	hub := "models--" + strings.ReplaceAll(name, "/", "--")
 	for _, dir := range []string{
 		p.Env["HF_HUB_CACHE"], path.Join(p.Env["HF_HOME"], "hub"), path.Join(cache, "huggingface", "hub"),

@@ -4,10 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/sys/probe"
 )
 
@@ -33,7 +33,7 @@ func ModuleAsks(p *Process) (asks []probe.Ask) {
 	return asks
 }
 
-var moduleName = regexp.MustCompile(`^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$`)
+var moduleName = lazy.Regexp(`^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$`)
 
 // moduleOf is the module or the script of the arguments of a Python.
 func moduleOf(args []string) (module, script string) {
@@ -67,7 +67,7 @@ func ReadModule(p *Process, a probe.Answers) []Tree {
 }
 
 // local is a commit in the local part of a version, as setuptools-scm writes it: 0.11.1.dev3+g3cf059a72.cu129.
-var local = regexp.MustCompile(`\+(?:[^+]*\.)?g(?:it)?([0-9a-f]{7,40})(?:\.|$)`)
+var local = lazy.Regexp(`\+(?:[^+]*\.)?g(?:it)?([0-9a-f]{7,40})(?:\.|$)`)
 
 // VersionTrees are the commits that the versions of engines name.
 func VersionTrees(packages []Version) (trees []Tree) {
@@ -107,7 +107,7 @@ func (t Tree) Asks() []probe.Ask {
 	}
 }
 
-var commit = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+var commit = lazy.Regexp(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 
 // Settle reads the answers to Asks, and reports whether there is a working tree. Without git
 // the commit is read from its files, and whether it is dirty is unknown.

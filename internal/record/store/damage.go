@@ -60,8 +60,6 @@ func repairable(err error) error {
 func (d *Damage) Unwrap() error { return d.Why }
 
 const (
-	// leftOut is noted of a run of which some records cannot be read.
-	leftOut plan.Code = "store.damaged"
 	// unsampled is noted of a run of which some telemetry cannot be read.
 	unsampled plan.Code = "store.telemetry-damaged" // run, parts, why
 	// altered is noted of a run that is not as it was stored.
@@ -79,12 +77,12 @@ func LeftOut(t *trace.Trace) []plan.Message {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(t.Run.Notes), func(n plan.Message) bool {
-		return n.Code != leftOut && n.Code != unsampled && n.Code != altered
+		return n.Code != trace.Damaged && n.Code != unsampled && n.Code != altered
 	})
 }
 
-// notesOf say which records and which telemetry were left out of a run.
-func notesOf(records, telemetry []*Damage) (notes []plan.Message) {
+// note says of a run which records and which telemetry were left out.
+func note(run *trace.Run, records, telemetry []*Damage) {
 	n := 0
 	for _, d := range records {
 		switch n += d.Missing; {
@@ -95,12 +93,26 @@ func notesOf(records, telemetry []*Damage) (notes []plan.Message) {
 		}
 	}
 	if n > 0 {
-		notes = append(notes, plan.Msg(leftOut, "run", records[0].Run, "records", n, "why", records[0].Why))
+		run.Lose(plan.Msg(trace.Damaged, "run", records[0].Run, "records", n, "why", records[0].Why))
 	}
 	if n := len(telemetry); n > 0 {
-		notes = append(notes, plan.Msg(unsampled, "run", telemetry[0].Run, "parts", n, "why", telemetry[0].Why))
+		run.Notes = append(run.Notes, plan.Msg(unsampled, "run", telemetry[0].Run, "parts", n, "why", telemetry[0].Why))
 	}
-	return notes
+}
+
+// noteUnended says of a run without an end how many requests have no record, by its last snapshot: they were in flight,
+// or their records were lost with the process.
+func (s *Store) noteUnended(run *trace.Run) {
+	noted := slices.ContainsFunc(run.Notes, func(n plan.Message) bool { return n.Code == trace.Unended })
+	if noted || run.Status != trace.Running && run.Status != Killed {
+		return
+	}
+	var n int
+	_ = s.db.QueryRow(`SELECT released - records FROM run JOIN snapshot ON run_id = id
+		WHERE id = ? ORDER BY at_ns DESC LIMIT 1`, run.ID).Scan(&n) // 0 without one
+	if n > 0 {
+		run.Notes = append(run.Notes, plan.Msg(trace.Unended, "run", run.ID, "records", n))
+	}
 }
 
 // damaged reports that a part of the database file cannot be read, as SQLite found.

@@ -99,7 +99,7 @@ func TestRepairKeepsWhatCanBeRead(t *testing.T) {
 	if err != nil || first.Run.ID != "run-1" || first.Run.Status != trace.Complete || first.Run.End != 900 || first.Run.Plan.Requests != 60 || !first.Run.Started.Equal(time.Unix(1, 0)) {
 		t.Errorf("%v: %+v", err, first)
 	}
-	if n := first.Run.Notes; len(n) != 2 || n[0].Code != rebuilt || n[1].Code != leftOut {
+	if n := first.Run.Notes; len(n) != 2 || n[0].Code != rebuilt || n[1].Code != trace.Damaged {
 		t.Errorf("noted %+v", n)
 	}
 	third, err := s.Load("run-3")

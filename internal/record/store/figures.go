@@ -64,26 +64,17 @@ func (s *Store) StoreObservation(run trace.Run, records int, definition, version
 	})
 }
 
-// Observation returns the parts that StoreObservation stored of a run; nil: there are none.
-func (s *Store) Observation(runID, definition, version string) (map[string][]byte, error) {
-	rows, err := s.db.Query("SELECT part, body FROM observation WHERE run_id = ? AND definition = ? AND version = ?", runID, definition, version)
-	if err != nil {
-		return nil, repairable(err)
-	}
-	defer rows.Close()
-	var parts map[string][]byte
-	for rows.Next() {
-		var part string
-		var body []byte
-		if err := rows.Scan(&part, &body); err != nil {
-			return nil, fmt.Errorf("read what was observed of run %s: %w", runID, err)
+// Observation returns the parts that StoreObservation stored of a run, each of which is read when it is wanted.
+func (s *Store) Observation(runID, definition, version string) map[string]func() []byte {
+	const of = " FROM observation WHERE run_id = ? AND definition = ? AND version = ?"
+	parts := map[string]func() []byte{}
+	for _, part := range s.strings("SELECT part"+of, runID, definition, version) {
+		parts[part] = func() (body []byte) { // nil of one that is gone
+			_ = s.db.QueryRow("SELECT body"+of+" AND part = ?", runID, definition, version, part).Scan(&body)
+			return body
 		}
-		if parts == nil {
-			parts = map[string][]byte{}
-		}
-		parts[part] = body
 	}
-	return parts, repairable(rows.Err())
+	return parts
 }
 
 // Figures returns the figures of a run stored by StoreFigures, in order. known

@@ -31,6 +31,7 @@ func (w *Writer) Finish(run trace.Run) error {
 	if first && code(err) == codeBusy && w.save(run, patient) == nil {
 		return w.drop()
 	}
+	w.store.giveUp(w.id)
 	w.unsaved = out
 	return out
 }

@@ -21,6 +21,9 @@ func (s *Store) Import(run trace.Run, records iter.Seq2[*trace.Record, error], s
 	if known, err = s.knows(run); known && err == nil {
 		return known, s.attach(run)
 	}
+	if err == nil && run.MarkedBy == trace.InClear().ID() {
+		run.MarkedBy, records, err = s.markAgain(records)
+	}
 	if err != nil {
 		return false, err
 	}
@@ -42,6 +45,25 @@ func (s *Store) Import(run trace.Run, records iter.Seq2[*trace.Record, error], s
 	}
 	s.seal(run.ID, patient)
 	return false, nil
+}
+
+// markAgain marks answers under the key of the store.
+func (s *Store) markAgain(records iter.Seq2[*trace.Record, error]) (by string, marked iter.Seq2[*trace.Record, error], err error) {
+	key, err := s.MarkKey()
+	if err != nil || records == nil {
+		return "", records, err
+	}
+	m := trace.NewMarker(key)
+	return m.ID(), func(yield func(*trace.Record, error) bool) {
+		for r, err := range records {
+			if err == nil {
+				m.MarkText(r)
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}, nil
 }
 
 // knows reports whether a run exists, complete or in progress. It removes the remains of

@@ -76,6 +76,9 @@ func TestAProcessIsKilledWhileItSamples(t *testing.T) {
 	}
 	_ = victim.Wait() // it was killed
 	s := openFile(t, file)
+	if l, err := s.Find("run-1"); err != nil || l.Status != Killed {
+		t.Errorf("%v: at once it is %s", err, l.Status)
+	}
 	if h, err := s.Check(nil); err != nil || h.Err() != nil {
 		t.Fatalf("%v: %v", err, h)
 	}

@@ -34,6 +34,30 @@ func TestMarkKey(t *testing.T) {
 	}
 }
 
+// Texts in the file of another tool are marked under the key of the store that imports them.
+func TestImportedTextsAreMarkedAgain(t *testing.T) {
+	s := open(t)
+	r := sample(0)
+	r.Text = "the Pitot tube"
+	trace.InClear().MarkText(r)
+	run := imported()
+	run.MarkedBy = trace.InClear().ID()
+	if _, err := s.Import(run, records(r), nil); err != nil {
+		t.Fatal(err)
+	}
+	key, err := s.MarkKey()
+	got, unread := s.Load(run.ID)
+	if err != nil || unread != nil {
+		t.Fatal(err, unread)
+	}
+	own, want := trace.NewMarker(key), sample(0)
+	want.Text = r.Text
+	own.MarkText(want)
+	if got.Run.MarkedBy != own.ID() || got.Records[0].Marks != want.Marks || want.Marks == "" {
+		t.Errorf("marked by %s: %x, want %x by %s", got.Run.MarkedBy, got.Records[0].Marks, want.Marks, own.ID())
+	}
+}
+
 // Marks and defects are stored, and come back with whole records and alone.
 func TestMarksAreStored(t *testing.T) {
 	s := open(t)

@@ -21,7 +21,11 @@ func Open(file string) (*Store, error) {
 			return nil, fmt.Errorf("open store %s: %w", file, err)
 		}
 	}
-	return openBy(file, (*Store).migrate)
+	s, err := openBy(file, (*Store).migrate)
+	if err == nil {
+		s.bury()
+	}
+	return s, err
 }
 
 // openBy is Open for a file that exists: a further connection does not create a removed file again.

@@ -5,9 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
 // Why a run cannot be reopened; wrapped by errors of Reopen.
@@ -58,7 +60,30 @@ func claim(tx *sql.Tx, id string) error {
 		}
 	}
 	_, err = tx.Exec("UPDATE run SET tally = '', status = ?, beat_ns = ? WHERE id = ?", trace.Running, time.Now().UnixNano(), id)
+	if err == nil {
+		const owned = "UPDATE run_body SET body = json_set(body, '$.writer', ?) WHERE run_id = ? AND json_valid(body)"
+		_, err = tx.Exec(owned, proc.Identity(), id)
+	}
 	return err
+}
+
+// bury marks the runs of processes that are known to have ended, as far as it can be written: others count as killed
+// when they have been silent for long enough.
+func (s *Store) bury() {
+	for _, run := range s.strings(`SELECT id || char(10) || json_extract(body, '$.writer')
+		FROM run JOIN run_body ON run_id = id WHERE status = 'running' AND beat_ns > ? AND json_valid(body)`, time.Now().Add(-silence).UnixNano()) {
+		if id, writer, _ := strings.Cut(run, "\n"); proc.HasEnded(writer) {
+			s.giveUp(id)
+		}
+	}
+}
+
+// giveUp marks a run that nobody goes on with, if that can be written.
+func (s *Store) giveUp(id string) {
+	_ = s.change(0, func(tx *sql.Tx) error {
+		_, err := tx.Exec("UPDATE run SET beat_ns = 0 WHERE id = ? AND status = ?", id, trace.Running)
+		return err
+	})
 }
 
 // hasGaps reports whether a run that has ended lacks records that may be found.

@@ -356,6 +356,6 @@ func (s *Store) rebuild(id string) (*trace.Trace, error) {
 		t.Run = l.run(records)
 	}
 	t.Run.Notes = append(t.Run.Notes, plan.Msg(rebuilt))
-	t.Run.Notes = append(t.Run.Notes, notesOf(lost, unread)...)
+	note(&t.Run, lost, unread)
 	return t, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 
 // runColumns are the columns of run that are derived from its body, in the order of
@@ -69,7 +70,8 @@ func marks(columns string) string { return strings.Repeat(", ?", strings.Count(c
 func (s *Store) insert(run trace.Run) error {
 	run.Status, run.End = trace.Running, trace.Never
 	labels := run.Labels
-	err := s.describe(run, patient, insertRun, append([]any{run.ID, time.Now().UnixNano()}, runValues(run)...), "INSERT INTO run_body (body, run_id) VALUES (?, ?)")
+	err := s.describe(run, patient, insertRun, append([]any{run.ID, time.Now().UnixNano()}, runValues(run)...),
+		"INSERT INTO run_body (body, run_id) VALUES (json_set(?, '$.writer', '"+proc.Identity()+"'), ?)")
 	if err == nil && labels != nil {
 		_, err = s.Label(run.ID, func(l *trace.Labels) error {
 			*l = labels.Acceptable()

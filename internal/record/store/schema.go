@@ -1,6 +1,7 @@
 package store
 
 import (
+	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -39,11 +40,37 @@ func (s *Store) version() (int, error) {
 		return version, fmt.Errorf("version %d is too old (this pitot supports %d to %d); move the file away to start a new store",
 			version, oldest, newest)
 	}
+	if version == 0 || fingerprints[version] == fingerprint(found) {
+		return version, nil
+	}
 	made, err := objectsUpTo(version)
 	if err != nil {
 		return version, err
 	}
 	return version, differences(found, made)
+}
+
+// fingerprints are those of the objects that the migrations up to a version make, which nearly all stores have. To run
+// the migrations in memory, to compare the objects, takes a fifth of the time of a short command.
+var fingerprints = map[int]string{
+	9:  "a26ef2e5217b86d344c669a67967a5ec",
+	10: "d695bd28e8e754b89936d4118f0b4c4f",
+	11: "782dcd8426a6ab3512684d1a6dcd4b86",
+	12: "bd5b41753c9bec2c3bdda8b3c8cf411c",
+	13: "c31c7947cb1ef4fc93a06e562c4b9c71",
+	14: "910935293dcbca0892fdec030c99cc78",
+	15: "50b2384083f6e534b3137549fd6c8bd5",
+}
+
+// fingerprint is the same for the same objects, in any order.
+func fingerprint(all []object) string {
+	all = slices.Clone(all)
+	slices.SortFunc(all, func(a, b object) int { return strings.Compare(a.String(), b.String()) })
+	h := sha256.New()
+	for _, o := range all {
+		fmt.Fprintf(h, "%q %q %q\n", o.kind, o.name, o.sql)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)[:16])
 }
 
 // ErrForeign is the error for a database of another program.

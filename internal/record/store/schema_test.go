@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -110,6 +111,28 @@ func TestAStoreIsAFile(t *testing.T) {
 		}
 		if after, err := os.Stat(file); err != nil || after.Mode() != before.Mode() {
 			t.Errorf("%s has another mode: %v", file, after)
+		}
+	}
+}
+
+// A new migration has a fingerprint too, and no store that lacks an object, has another, or has other text has one of them.
+func TestFingerprintsAreThoseOfTheMigrations(t *testing.T) {
+	for version := oldest; version <= newest; version++ {
+		all, err := objectsUpTo(version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = slices.Clone(all)
+		slices.Reverse(all)
+		if got := fingerprint(all); got != fingerprints[version] {
+			t.Errorf("version %d: the fingerprint is %q, not %q", version, got, fingerprints[version])
+		}
+		other := slices.Clone(all)
+		other[3].sql += " "
+		for _, found := range [][]object{all[1:], append(slices.Clip(all), object{"view", "v", "CREATE VIEW v AS SELECT 1"}), other} {
+			if fingerprint(found) == fingerprints[version] {
+				t.Errorf("version %d: other objects have the same fingerprint", version)
+			}
 		}
 	}
 }

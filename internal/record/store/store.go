@@ -241,7 +241,8 @@ func (s *Store) load(ref string, records bool) (*trace.Trace, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load run %s: %w", l.ID, err)
 	}
-	t.Run.Notes = append(t.Run.Notes, notesOf(lost, unread)...)
+	s.noteUnended(&t.Run)
+	note(&t.Run, lost, unread)
 	for _, d := range changed {
 		t.Run.Notes = append(t.Run.Notes, alteredRun(d.Run, d.Why))
 	}

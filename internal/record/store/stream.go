@@ -64,6 +64,9 @@ func weigh(some []*trace.Record) (n int) {
 	return n
 }
 
+// NoteMissing notes which records of a run are not there, as far as that is known without reading the others.
+func (s *Store) NoteMissing(run *trace.Run) { s.noteLost(run, nil, nil) }
+
 // noteLost notes which records of a run could not be read, and what else is not as it was stored.
 func (s *Store) noteLost(run *trace.Run, lost, changed []*Damage) {
 	missing, altered := s.lost(run.ID)
@@ -71,7 +74,7 @@ func (s *Store) noteLost(run *trace.Run, lost, changed []*Damage) {
 	if len(lost) > 0 {
 		changed = nil // that says why
 	}
-	run.Notes = append(run.Notes, notesOf(append(lost, missing...), nil)...)
+	note(run, append(lost, missing...), nil)
 	for _, d := range changed {
 		run.Notes = append(run.Notes, alteredRun(d.Run, d.Why))
 	}

@@ -179,7 +179,6 @@ const (
 // powers are those of 10 by which decimal fractions are divided; all are exact.
 var powers = [mostDigits]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9}
 
-// appendValues appends the values of a column.
 func appendValues(b []byte, points []Point) []byte {
 	if digits, all := decimals(points); all != nil {
 		return appendInts(append(b, byte(digits)), all)

@@ -227,7 +227,6 @@ func (s *Set) find(k Key) *Series {
 	return s.byKey[string(k.appendTo(name))]
 }
 
-// index makes the index if there is none.
 func (s *Set) index() {
 	if s.byKey != nil {
 		return

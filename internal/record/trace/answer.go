@@ -71,14 +71,7 @@ func (a *Answer) Add(part Part, text []byte) {
 }
 
 // AddString is Add.
-func (a *Answer) AddString(part Part, text string) {
-	for len(text) > 0 && a.passage != nil {
-		var some [markEvery]byte
-		n := copy(some[:], text)
-		a.Add(part, some[:n])
-		text = text[n:]
-	}
-}
+func (a *Answer) AddString(part Part, text string) { a.Add(part, []byte(text)) }
 
 // turn begins another part.
 func (a *Answer) turn(part Part) {

@@ -38,14 +38,22 @@ func (d Defects) Names() (names []string) {
 	return names
 }
 
-// MarshalText writes the names, or none.
-func (d Defects) MarshalText() ([]byte, error) {
-	return []byte(cmp.Or(strings.Join(d.Names(), " "), noDefects)), nil
+// String has the names, or none; empty: the answer was not inspected.
+func (d Defects) String() string {
+	if d == 0 {
+		return ""
+	}
+	return cmp.Or(strings.Join(d.Names(), " "), noDefects)
 }
+
+// MarshalText writes the text form.
+func (d Defects) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // UnmarshalText reads the output of MarshalText, of answers that were inspected.
 func (d *Defects) UnmarshalText(b []byte) error {
-	*d = Inspected
+	if *d = 0; len(b) > 0 {
+		*d = Inspected
+	}
 	for _, name := range strings.Fields(string(b)) {
 		i := slices.Index(defectNames, name)
 		switch {

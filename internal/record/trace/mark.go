@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"sync"
 )
 
 // A MarkKey is the secret under which answers are marked. Marks of one key can be compared, and whoever has the key can
@@ -48,6 +49,21 @@ func NewMarker(key MarkKey) *Marker {
 
 // ID names the key.
 func (m *Marker) ID() string { return m.id }
+
+// InClear marks answers the texts of which stand in the file of another tool. Its key is no secret: a store has them marked
+// again, under its own.
+var InClear = sync.OnceValue(func() *Marker { return NewMarker(MarkKey{}) })
+
+// MarkText gives a record that succeeded the marks and defects of its text.
+func (m *Marker) MarkText(r *Record) {
+	if !r.OK() {
+		return
+	}
+	var a Answer
+	a.Begin(m)
+	a.AddString(VisiblePart, r.Text)
+	r.Marks, r.Defects = a.End(false, false)
+}
 
 // Marks say of an answer whether, and up to which place, it is the same as another one, without its text: keyed hashes
 // (CBC-MAC with AES-128) of its beginnings, after 1, 2, 4 ... 64 bytes and then every 64, and of all of it. The bytes are

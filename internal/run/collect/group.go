@@ -2,7 +2,11 @@ package collect
 
 import (
 	"context"
+	"crypto/tls"
 	"math"
+	"net"
+	"net/http"
+	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -120,7 +124,6 @@ func (g *Group) collect(ctx context.Context, c Collector, m *member, every time.
 // perValue is the garbage of a value on its way from a source to all listeners, in bytes.
 const perValue = 1 << 10
 
-// addReading adds a reading.
 func (g *Group) addReading(m *member, r Reading) {
 	machine.Discard(perValue * len(r.Values))
 	g.mu.Lock()
@@ -317,4 +320,18 @@ func (g *Group) End(zero time.Time) *telemetry.Set {
 		}
 	}
 	return out
+}
+
+// A Target is the server that is measured, and how to reach it.
+type Target struct {
+	URL      string      // without a route
+	Header   http.Header // of questions to it, the key among them
+	TLS      *tls.Config
+	Dial     func(ctx context.Context, network, address string) (net.Conn, error) // nil: net's
+	Proxy    func(*url.URL) (*url.URL, error)                                     // nil: none
+	HTTP2    bool
+	Secrets  *secret.Set // hidden in messages about sources
+	Embedded bool        // it is the engine of this process
+	// Live means that values are shown and not kept: none waits until the clock of its source is known well.
+	Live bool
 }

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/environment"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/sys/probe"
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
@@ -86,7 +86,7 @@ func (q *inquiry) listener(ctx context.Context, port int) int {
 }
 
 // wrappers are programs that only start another one.
-var wrappers = regexp.MustCompile(`^(?:sh|bash|dash|ash|tini|dumb-init|catatonit|docker-init|s6-svscan|entrypoint.*|.*\.sh)$`)
+var wrappers = lazy.Regexp(`^(?:sh|bash|dash|ash|tini|dumb-init|catatonit|docker-init|s6-svscan|entrypoint.*|.*\.sh)$`)
 
 // first is the first process of a container; of a shell or an init its child.
 func (q *inquiry) first(ctx context.Context) int {
@@ -151,7 +151,7 @@ func (q *inquiry) image(ctx context.Context, client, name string) {
 	}
 }
 
-var digest = regexp.MustCompile(`sha256:[0-9a-f]{64}`)
+var digest = lazy.Regexp(`sha256:[0-9a-f]{64}`)
 
 // pod asks kubectl for the image of a pod's first container.
 func (q *inquiry) pod(ctx context.Context) {

@@ -10,7 +10,6 @@ package inspect
 import (
 	"cmp"
 	"context"
-	"net"
 	"net/url"
 	"path"
 	"slices"
@@ -22,6 +21,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/record/environment"
+	"github.com/pitot-bench/pitot/internal/run/collect/source"
 	"github.com/pitot-bench/pitot/internal/sys/probe"
 )
 
@@ -79,7 +79,7 @@ func Machine(ctx context.Context) (*environment.Environment, []plan.Message) {
 // Server is the environment of the server, with notes on facts that were asked for and not found. nil: nothing is
 // known.
 func Server(ctx context.Context, s Subject) (*environment.Environment, []plan.Message) {
-	elsewhere := s.Site.IsZero() && s.URL != "" && !near(s.URL)
+	elsewhere := s.Site.IsZero() && s.URL != "" && !source.Local(s.URL)
 	if s.Site.Kind == plan.Nowhere || elsewhere && s.Tree == "" || s.Site.IsZero() && s.URL == "" && !s.Asked {
 		return nil, nil
 	}
@@ -130,16 +130,6 @@ func LimitOf(s Subject) time.Duration {
 	return Brief
 }
 
-// near reports whether a URL is one of this machine's loopback.
-func near(target string) bool {
-	u, err := url.Parse(target)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
-}
-
 // portOf is the port of a URL, 0 if it has none.
 func portOf(target string) int {
 	u, err := url.Parse(target)
@@ -156,7 +146,6 @@ func portOf(target string) int {
 // port is the one on which the process listens, 0 if it is not known.
 func (s Subject) port() int { return cmp.Or(s.Site.Port, portOf(s.URL)) }
 
-// machineAt is what answers at a site.
 func machineAt(s Subject) probe.Machine {
 	at := s.Site
 	with := func(args ...string) probe.Machine { return probe.Shell{Args: args} }
@@ -226,7 +215,6 @@ func (q *inquiry) devices(ctx context.Context, a probe.Answers) {
 	}
 }
 
-// run is all of it.
 func (q *inquiry) run(ctx context.Context) {
 	pid, found := q.find(ctx)
 	if !found && !q.Asked {

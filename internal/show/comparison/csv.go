@@ -133,17 +133,17 @@ func csvText(v any) string {
 	case []compare.Setting:
 		parts := make([]string, len(v))
 		for i, s := range v {
-			parts[i] = s.Name + "=" + english.Say(s.Value)
+			parts[i] = s.Name + "=" + english().Say(s.Value)
 		}
 		return inert(strings.Join(parts, " "))
 	case plan.Message:
-		return inert(english.Say(v))
+		return inert(english().Say(v))
 	}
 	return inert(fmt.Sprint(v))
 }
 
 // english is the language of programs.
-var english = words.In(words.Default)
+func english() *words.Language { return words.In(words.Default) }
 
 // number is v in full, nothing if there is none.
 func number(v float64) string {

@@ -3,7 +3,6 @@ package comparison
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/environment"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/doc"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 func (w *noteWriter) environment() {
@@ -209,7 +209,7 @@ func settingsOf(r NoteRun) map[string]string {
 
 // settingName is what a setting is called on a command line; other members of a
 // setup are rows of a table.
-var settingName = regexp.MustCompile(`^[a-z][][a-z0-9_.-]*$`)
+var settingName = lazy.Regexp(`^[a-z][][a-z0-9_.-]*$`)
 
 // commands are the command lines of Pitot's own runs, each once, those of a variant
 // after its name.

@@ -57,7 +57,6 @@ func (t *table) both(of []conform.Result, m conform.Metric, s conform.Statistic)
 	return text + t.voided(of, m, s)
 }
 
-// columns are those of a narrow table.
 func (t *table) columns() []line {
 	return []line{
 		t.figure(conform.TTFT, conform.Median, absolute),

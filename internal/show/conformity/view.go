@@ -59,7 +59,6 @@ func (t *table) viewClient(i int, r conform.Report) view.ConformClient {
 	return c
 }
 
-// viewErrors are the lines of the plot.
 func (t *table) viewErrors(i int, r conform.Report) (lines []view.ConformErrors) {
 	for _, arrivals := range []conform.Arrivals{conform.Lockstep, conform.Spread} {
 		points := errorsByStreams(r, arrivals, false)
@@ -113,7 +112,6 @@ func (t *table) viewFigure(f conform.FigureError, of []conform.Result) view.Conf
 	return out
 }
 
-// load is the load of a cell in words.
 func (t *table) load(c conform.Cell) string {
 	return t.Word("conformity.cell-load", "open", c.Open(), "rate", c.Rate, "streams", c.Streams, "arrivals",
 		string(c.Arrivals),

@@ -143,10 +143,7 @@ func (Pre) empty() bool      { return false }
 func (Image) empty() bool    { return false }
 func (f Folded) empty() bool { return len(f.Items) == 0 }
 
-// full are the items that are not empty.
-func full(items []Item) []Item {
-	return slices.DeleteFunc(slices.Clone(items), Item.empty)
-}
+func full(items []Item) []Item { return slices.DeleteFunc(slices.Clone(items), Item.empty) }
 
 // WithImages is the document with its images at other paths.
 func (d Document) WithImages(at func(path string) string) Document {
@@ -172,7 +169,6 @@ func (d Document) WithImages(at func(path string) string) Document {
 	return d
 }
 
-// sections yields those that have a title or items.
 func (d Document) sections() iter.Seq[Section] {
 	return func(yield func(Section) bool) {
 		for _, s := range d.Sections {

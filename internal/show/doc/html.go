@@ -7,13 +7,14 @@ import (
 	"io"
 	"math"
 	"strings"
+	"sync"
 )
 
 // HTML writes a document as a page that needs no script and no other file. Intervals of changes are
 // shown as bars, all of a table on one scale, with a band for changes of no interest; further out
 // the scale is logarithmic, so that one doubling does not shrink all others to points.
 func HTML(w io.Writer, d Document) error {
-	if err := page.Execute(w, d); err != nil {
+	if err := page().Execute(w, d); err != nil {
 		return fmt.Errorf("write page: %w", err)
 	}
 	return nil
@@ -22,7 +23,7 @@ func HTML(w io.Writer, d Document) error {
 // Fragment writes the sections of a document as HTML for a page, with headings from a level on. All
 // text is escaped.
 func Fragment(w io.Writer, d Document, level int) error {
-	if err := page.ExecuteTemplate(w, "document", headed(d, level)); err != nil {
+	if err := page().ExecuteTemplate(w, "document", headed(d, level)); err != nil {
 		return fmt.Errorf("write HTML: %w", err)
 	}
 	return nil
@@ -33,10 +34,9 @@ var pageText string
 
 var (
 	functions = template.FuncMap{"inline": htmlInline, "document": headed}
-	page      = template.Must(template.New("page").Funcs(functions).Parse(pageText))
+	page      = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Funcs(functions).Parse(pageText)) })
 )
 
-// A headedSection has its heading as HTML.
 type headedSection struct {
 	Section
 	Heading template.HTML

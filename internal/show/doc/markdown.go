@@ -30,7 +30,6 @@ type markdown struct {
 	lang *words.Language
 }
 
-// block writes lines and the blank one after them.
 func (m *markdown) block(lines ...string) { m.WriteString(strings.Join(lines, "\n") + "\n\n") }
 
 func (m *markdown) items(items []Item) {

@@ -26,7 +26,6 @@ func Text(w io.Writer, d Document, width int, color bool) error {
 	return err
 }
 
-// labels is the width of the labels of a section.
 func (s Section) labels() (n int) {
 	for _, i := range s.Items {
 		if lines, ok := i.(Lines); ok {

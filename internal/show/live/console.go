@@ -3,13 +3,13 @@ package live
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/plain"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // A Screen reports the state of a terminal.
@@ -84,7 +84,6 @@ func (c *Console) Warn(line, mark string) {
 	c.mark = mark
 }
 
-// marked is the mark.
 func (c *Console) marked() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -192,7 +191,7 @@ func (c *Console) toTop() string {
 }
 
 // painted matches colours, which have no width.
-var painted = regexp.MustCompile("\x1b\\[[0-9;]*m")
+var painted = lazy.Regexp("\x1b\\[[0-9;]*m")
 
 // asRows are lines that overwrite older ones: the rest of each row is erased.
 func asRows(lines []string) string {

@@ -29,7 +29,6 @@ type failure struct {
 	status int // of class http
 }
 
-// A sum is one of n values.
 type sum struct {
 	of float64
 	n  int
@@ -136,7 +135,6 @@ type history struct {
 
 const kept = 60 // seconds
 
-// add adds a second if one has passed.
 func (p *history) add(now count, inFlight int, first sum) bool {
 	took := (now.at - p.last.at).Seconds()
 	if took < 0.95 { // timers are inexact

@@ -67,13 +67,11 @@ func percentilesOf(h *hdrhistogram.Histogram) percentiles {
 	return h.ValueAtPercentilesSlice(shown)
 }
 
-// failures are those of one kind.
 type failures struct {
 	failure
 	n int
 }
 
-// A health is that of the client.
 type health struct {
 	late   time.Duration // P99 of how late requests were sent
 	timed  bool          // late is known
@@ -82,7 +80,6 @@ type health struct {
 	doubts []plan.Message
 }
 
-// state returns the state of this moment.
 func (p *Display) state(mark string) runState {
 	p.mu.Lock()
 	now, c := p.now()
@@ -137,7 +134,6 @@ func byCount(all map[failure]int) (out []failures) {
 	return out
 }
 
-// text words a kind of failures.
 func (f failures) text(l *words.Language) string {
 	why := l.Word(f.class.Code())
 	if f.class == trace.HTTP && f.status > 0 {

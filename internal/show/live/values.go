@@ -138,7 +138,6 @@ func (p Paper) Bar(share float64, width int) string {
 	return strings.Repeat("█", eighths/8) + part + strings.Repeat("░", rest)
 }
 
-// A quantity of a server.
 type quantity struct {
 	code   plan.Code // its name
 	of     func(resources.LiveServer) *float64
@@ -169,7 +168,6 @@ func perSecond(v *float64) string {
 	return Unknown
 }
 
-// memory is used and total memory.
 func memory(used, total *float64) string {
 	const gib = 1.0 / (1 << 30)
 	if total == nil {

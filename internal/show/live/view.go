@@ -53,7 +53,6 @@ func (s runState) lines(p Paper) []string {
 	return v.fitted()
 }
 
-// add adds a row.
 func (v *view) add(keep int, name string, pieces ...Piece) {
 	v.rows = append(v.rows, row{keep: keep, name: name, pieces: pieces})
 }
@@ -75,7 +74,6 @@ func (v *view) head(s runState) {
 	v.add(3, "", In(plain.Dim, s.load))
 }
 
-// bar shows the progress of the run.
 func (v *view) bar(s runState) {
 	done := s.progress()
 	if s.Until > 0 && !s.over() {
@@ -105,7 +103,6 @@ func (v *view) bar(s runState) {
 	}
 }
 
-// load shows requests in flight and rates.
 func (v *view) load(s runState) {
 	flight := strconv.Itoa(s.inFlight)
 	if s.Gate > 0 {
@@ -246,7 +243,6 @@ func width(pieces []Piece) (columns int) {
 	return columns
 }
 
-// row draws one.
 func (v *view) row(r row, names, values int) {
 	if r.name == "" {
 		v.Line(r.pieces...)

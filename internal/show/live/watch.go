@@ -30,7 +30,6 @@ type Source struct {
 	Silent time.Duration // for how long it has not answered though it should have; 0: it answers
 }
 
-// now is the newest of the course.
 func (v View) now() resources.Live {
 	if len(v.Course) == 0 {
 		return resources.Live{}
@@ -66,7 +65,6 @@ func notes(s telemetry.Source) (all []plan.Message) {
 	return all
 }
 
-// sample is what JSON writes.
 type sample struct {
 	Time time.Time `json:"time"`
 	resources.Live

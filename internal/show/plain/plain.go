@@ -11,11 +11,12 @@ package plain
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // unsafe reports whether a character may do more on a terminal than be seen: a control
@@ -107,7 +108,7 @@ const (
 )
 
 // painted is what Paint writes around a text.
-var painted = regexp.MustCompile("\x1b\\[(?:0|1|2|31|32)m")
+var painted = lazy.Regexp("\x1b\\[(?:0|1|2|31|32)m")
 
 // Paint is a text of one's own in a colour.
 func Paint(s, color string) string {

@@ -185,16 +185,12 @@ func tidy(v float64) float64 {
 	return t
 }
 
-// marksAt are ticks with the numbers as they are.
 func marksAt(values ...float64) (ticks gonum.ConstantTicks) {
 	for _, v := range values {
-		ticks = append(ticks, gonum.Tick{Value: v, Label: shortest(v)})
+		ticks = append(ticks, gonum.Tick{Value: v, Label: strconv.FormatFloat(v, 'f', -1, 64)})
 	}
 	return ticks
 }
-
-// shortest is v without digits that say nothing.
-func shortest(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // roundUp is the least of one, two and five times a power of ten that is not below v.
 func roundUp(v float64) float64 {

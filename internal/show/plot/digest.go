@@ -103,7 +103,6 @@ func NewLatencies(t *trace.Trace) Latencies {
 
 func quantiles(x []float64) Quantiles { return shown(metrics.Distribute(x, QuantilePercents())) }
 
-// shown are the values of a distribution at its percentiles.
 func shown(d metrics.Distribution) (q Quantiles) {
 	if d.N == 0 {
 		return nil
@@ -114,10 +113,8 @@ func shown(d metrics.Distribution) (q Quantiles) {
 	return q
 }
 
-// at is the value at one of QuantilePercents.
 func (q Quantiles) at(percent float64) float64 { return q[slices.Index(QuantilePercents(), percent)] }
 
-// flow counts tokens in windows.
 func flow(t *trace.Trace) Flow {
 	f := Flow{Window: 1.0 / 64, End: metrics.Duration(t).Seconds()}
 	if f.End <= 0 {
@@ -137,7 +134,6 @@ func flow(t *trace.Trace) Flow {
 	return f
 }
 
-// timeline takes every n-th request that was sent.
 func timeline(t *trace.Trace) Timeline {
 	sent := slices.DeleteFunc(slices.Clone(t.Records), func(r *trace.Record) bool { return !r.Sent.Happened() || !r.Done.Happened() })
 	slices.SortFunc(sent, func(a, b *trace.Record) int {

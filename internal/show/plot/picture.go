@@ -122,7 +122,6 @@ func (p picture) write(w io.Writer) error {
 	return err
 }
 
-// titles is the height of title and subtitle.
 func (p picture) titles() vg.Length {
 	if p.subtitle == "" {
 		return titleRow
@@ -166,7 +165,6 @@ func (p picture) drawIn(c draw.Canvas) {
 	}
 }
 
-// layOut fills rows of a width with keys.
 func layOut(keys []key, width vg.Length) (rows []legendLine) {
 	style, x := textStyle(10), vg.Length(0)
 	for _, k := range keys {

@@ -133,7 +133,6 @@ type columns struct {
 	color   color.RGBA
 }
 
-// Plot draws them as one path.
 func (b columns) Plot(c draw.Canvas, p *gonum.Plot) {
 	x, y := p.Transforms(&c)
 	var path vg.Path

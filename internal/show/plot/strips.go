@@ -246,7 +246,6 @@ func (s Strip) plot(l *words.Language, end float64, still [][2]float64, last boo
 	return p.Plot, nil
 }
 
-// title is the name of a strip with its unit.
 func (s Strip) title(l *words.Language) string {
 	name := l.Say(plan.Msg(s.Name))
 	if s.Unit == "" {

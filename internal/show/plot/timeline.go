@@ -80,7 +80,6 @@ func (b bars) any() bool {
 // failed are instants, marked at the upper edge.
 type failed []float64
 
-// Plot draws them.
 func (f failed) Plot(c draw.Canvas, p *gonum.Plot) {
 	x, _ := p.Transforms(&c)
 	for _, at := range f {
@@ -91,7 +90,6 @@ func (f failed) Plot(c draw.Canvas, p *gonum.Plot) {
 // failMark is the height of the mark of a failure, in points.
 const failMark = 9
 
-// Plot draws them.
 func (b bars) Plot(c draw.Canvas, p *gonum.Plot) {
 	x, y := p.Transforms(&c)
 	thick := max(0.4, min(8, 0.85*(y(1)-y(1+b.high))))
@@ -110,7 +108,6 @@ func (b bars) Plot(c draw.Canvas, p *gonum.Plot) {
 // stalls are bands behind the bars.
 type stalls [][2]float64
 
-// Plot draws them.
 func (s stalls) Plot(c draw.Canvas, p *gonum.Plot) {
 	x, _ := p.Transforms(&c)
 	for _, t := range s {
@@ -126,7 +123,6 @@ type stallMarks struct {
 	style  draw.LineStyle
 }
 
-// Plot draws them.
 func (m stallMarks) Plot(c draw.Canvas, p *gonum.Plot) {
 	x, _ := p.Transforms(&c)
 	for _, t := range m.stalls {

@@ -68,7 +68,6 @@ func (b *briefly) lines() (all doc.List) {
 	return all
 }
 
-// bounded is the beginning of a line.
 func (b *briefly) bounded(line string, columns int) string {
 	cut := doc.Cut(line, columns)
 	b.cut = b.cut || cut != line
@@ -191,14 +190,14 @@ func (b *briefly) sixFigures() []string {
 		}
 		return b.Word("brief.latency", "name", name+b.doubt(d), "mean", ms(d.Mean), "high", high)
 	}
-	rate := sig(b.output) + " tok/s"
+	rate := b.rate(b.s.Rates, b.output, "tok/s")
 	switch {
 	case b.s.Tokens.Audio > 0:
-		rate = sig(b.s.Rates.Audio) + " s/s"
+		rate = b.rate(b.s.Rates, b.s.Rates.Audio, "s/s")
 	case b.s.Run.Plan.Silent():
 		rate = b.Word("brief.texts", "rate", sig(b.s.Rates.Inputs))
 	}
-	figures := []string{sig(b.requests) + " req/s", rate}
+	figures := []string{b.rate(b.s.Rates, b.requests, "req/s"), rate}
 	if b.s.Run.Plan.Stream {
 		figures = append(figures, latency("TTFT", b.of.TTFT), latency("TPOT", b.of.TPOT))
 	}

@@ -28,21 +28,24 @@ func (r *report) rates(s metrics.Summary) doc.Grid {
 		steady = func(v string) string { return v }
 	}
 	tokens := func(n int) string { return r.Word("report.token-count", "tokens", n) }
+	rate := func(v float64, unit string) string { return r.rate(s.Rates, v, unit) }
 	row("", "", r.Word("report.whole", "duration", s.Duration), title)
 	row(r.Word("report.requests"), r.Word("report.counts", "ok", s.Requests.OK, "failed", s.Requests.Failed),
-		sig(s.Rates.Requests)+" req/s", steady(sig(s.Steady.Completed)+" req/s"))
+		rate(s.Rates.Requests, "req/s"), steady(sig(s.Steady.Completed)+" req/s"))
 	if s.Run.Plan.Silent() {
-		row(r.Word("report.texts"), fmt.Sprint(s.Tokens.Inputs), sig(s.Rates.Inputs)+" /s", "")
+		row(r.Word("report.texts"), fmt.Sprint(s.Tokens.Inputs), rate(s.Rates.Inputs, "/s"), "")
 	} else {
 		row(r.Word("report.output"), tokens(s.Tokens.Output),
-			sig(s.Rates.Output)+" tok/s", steady(sig(s.Steady.Output)+" tok/s"))
+			rate(s.Rates.Output, "tok/s"), steady(sig(s.Steady.Output)+" tok/s"))
 	}
-	row(r.Word("report.input"), tokens(s.Tokens.Input), sig(s.Rates.Input)+" tok/s", "")
+	row(r.Word("report.input"), tokens(s.Tokens.Input), rate(s.Rates.Input, "tok/s"), "")
 	if s.Tokens.Audio > 0 {
-		row(r.Word("report.audio"), fmt.Sprintf("%.1f s", s.Tokens.Audio), sig(s.Rates.Audio)+" s/s", "")
+		row(r.Word("report.audio"), fmt.Sprintf("%.1f s", s.Tokens.Audio), rate(s.Rates.Audio, "s/s"), "")
 	}
-	row(r.Word("report.in-flight"), r.Word("report.peak", "requests", s.Concurrency.Peak),
-		r.Word("report.level", "requests", s.Concurrency.Mean), steady(r.Word("report.level", "requests", s.Steady.Level)))
+	if !s.Rates.AtLeast {
+		row(r.Word("report.in-flight"), r.Word("report.peak", "requests", s.Concurrency.Peak),
+			r.Word("report.level", "requests", s.Concurrency.Mean), steady(r.Word("report.level", "requests", s.Steady.Level)))
+	}
 	if within := ClockOffset(s.Run.Fleet, r.Language); within != "" {
 		row("", within)
 	}
@@ -57,7 +60,7 @@ func (r *report) rates(s metrics.Summary) doc.Grid {
 	if g := s.Goodput; g != nil {
 		unsettled := r.wordIf(!g.Unsettled.IsZero(), "report.unsettled", "grows", metrics.QueueGrows(g.Unsettled))
 		met := r.Word("report.met", "requests", g.Met, "share", g.Share)
-		row(r.Word("report.goodput"), met, sig(g.Rate)+" req/s", unsettled)
+		row(r.Word("report.goodput"), met, rate(g.Rate, "req/s"), unsettled)
 		row("", Objectives(g.Objectives))
 	}
 	for i, line := range r.judgements(s) {
@@ -67,6 +70,14 @@ func (r *report) rates(s metrics.Summary) doc.Grid {
 		row(r.Word("report.cost"), Cost(s.Cost, r.Language))
 	}
 	return g
+}
+
+// rate is one of a run, a lower bound where answers are missing.
+func (r *report) rate(of metrics.Rates, v float64, unit string) string {
+	if of.AtLeast {
+		return "≥ " + sig(v) + " " + unit
+	}
+	return sig(v) + " " + unit
 }
 
 // Objective is one in words: TTFT ≤ 200ms, P99 TTFT ≤ 200ms. Those of each request need no language.
@@ -162,7 +173,6 @@ func (r *report) latencies(s metrics.Summary) doc.Grid {
 	return doc.Grid{Align: "lr", Widths: widths, Rows: r.rows}
 }
 
-// title begins a group of rows.
 func (r *report) title(s string) { r.rows = append(r.rows, []string{s}) }
 
 func (r *report) group(title string, l metrics.Latencies, streamed, gaps bool) {

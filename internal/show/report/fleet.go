@@ -21,13 +21,6 @@ const (
 	leastName   = 4
 )
 
-// fleetLine sums up the machines that sent the run.
-func (r *report) fleetLine(run trace.Run) {
-	if f := run.Fleet; f != nil {
-		r.field(r.Word("report.fleet"), FleetSummary(run, r.Language), ClockOffset(f, r.Language))
-	}
-}
-
 // FleetSummary is how many machines sent how many requests.
 func FleetSummary(run trace.Run, l *words.Language) string {
 	requests := 0

@@ -53,7 +53,7 @@ func (r *report) notes(s metrics.Summary) doc.List {
 }
 
 func (r *report) footnotes(s metrics.Summary) []plan.Message {
-	missing, measured := s.Requests.Planned-s.Requests.Sent, s.Health.Measured
+	missing, measured := s.Requests.Planned-s.Requests.Sent-s.Requests.Missing, s.Health.Measured
 	ended := measured && s.Run.Status != trace.Complete
 	r.noteIf(missing > 0 && ended, "report.never-sent", "requests", missing, "planned", s.Requests.Planned)
 	r.noteIf(missing > 0 && !measured, "report.no-record", "requests", missing, "planned", s.Requests.Planned)
@@ -93,7 +93,6 @@ func (r *report) footnotes(s metrics.Summary) []plan.Message {
 	return r.noted
 }
 
-// lengths are the notes on prompts and answers that are longer or shorter than asked for.
 func (r *report) lengths(s metrics.Summary) {
 	t := s.Tokens
 	if p := t.Prompts; p != nil {
@@ -169,7 +168,6 @@ func (r *report) machine(s metrics.Summary) {
 // fullClock is the least share of the rated clock that is not below it.
 const fullClock = 0.99
 
-// troubles are the notes on sources of telemetry.
 func (r *report) troubles(s metrics.Summary) {
 	if s.Resources == nil {
 		return
@@ -187,7 +185,6 @@ func (r *report) troubles(s metrics.Summary) {
 	}
 }
 
-// serverLoad is what the server reported of its load.
 func (r *report) serverLoad(s resources.ServerLoad) (parts []string) {
 	if s.KVUseMax != nil {
 		parts = append(parts, r.Word("report.kv-use", "share", *s.KVUseMax))

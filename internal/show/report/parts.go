@@ -83,7 +83,6 @@ func (r *report) parts(who string, parts []metrics.Part, streamed bool, own ...p
 	return tableOf(parts, columns)
 }
 
-// partFigures are the median and the highest percentile.
 func (r *report) partFigures(d metrics.Distribution) string {
 	if d.N == 0 {
 		return pair("–", "– ")

@@ -46,7 +46,6 @@ func Predicted(w io.Writer, of *predict.Report, l *words.Language) error {
 	return write(w, slices.Concat([]doc.Item{head}, tables, []doc.Item{append(r.costs(), foot...)})...)
 }
 
-// percentilesOf are those that are predicted.
 func (r *predicted) percentiles() (all []float64) {
 	for _, row := range r.Rows {
 		if row.Prediction == nil {
@@ -103,7 +102,6 @@ func (r *predicted) costs() (lines doc.List) {
 	return lines
 }
 
-// A predicted is a report in the words of a language.
 type predicted struct {
 	*predict.Report
 	*words.Language
@@ -220,7 +218,6 @@ func (r *predicted) failures(p *predict.Prediction) doc.List {
 	return doc.List{r.Word("predicted.failures", "share", r.share(p.Failed), "why", doc.Cut(doc.Clean(p.Example), 160))}
 }
 
-// several is a row for each value of a field.
 func (r *predicted) several() (doc.Grid, doc.List) {
 	rows := [][]string{append([]string{r.Field}, r.columns()...)}
 	foot := r.uncertain()
@@ -271,7 +268,6 @@ func (r *predicted) columns() (names []string) {
 	return names
 }
 
-// cell is a figure with its interval.
 func (r *predicted) cell(p *predict.Prediction, name string) string {
 	i := slices.IndexFunc(p.Figures, func(f predict.PredictedFigure) bool { return f.Name == name })
 	if i < 0 {

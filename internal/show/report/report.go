@@ -26,12 +26,10 @@ func Text(w io.Writer, s metrics.Summary, l *words.Language) error {
 		r.failures(s.Requests), r.notes(s)) // notes explain marks in the tables: they are made last
 }
 
-// write writes a document of one section.
 func write(w io.Writer, items ...doc.Item) error {
 	return doc.Text(w, doc.Document{Sections: []doc.Section{{Items: items}}}, 0, false)
 }
 
-// A report is one in the making.
 type report struct {
 	*words.Language
 	fields           doc.List             // the lines of its head
@@ -64,7 +62,9 @@ func (r *report) head(s metrics.Summary) doc.List {
 		r.field(r.Word("report.tokens"), r.Say(run.Env.Tokenizer), r.Say(run.Env.TokenizerWhy))
 	}
 	r.client(s)
-	r.fleetLine(s.Run)
+	if f := s.Run.Fleet; f != nil {
+		r.field(r.Word("report.fleet"), FleetSummary(s.Run, r.Language), ClockOffset(f, r.Language))
+	}
 	r.server(s)
 	r.cache(s)
 	r.machine(s)
@@ -114,7 +114,8 @@ func Limit(p trace.Load, l *words.Language) string {
 func (r *report) client(s metrics.Summary) {
 	h, name := s.Health, r.Word("report.client")
 	if h.Simulated {
-		r.field(name, r.Word("report.no-client"))
+		r.field(name, r.Word("report.no-client"), r.wordIf(len(h.Verdict.Reasons) > 0, "report.verdict",
+			"validity", plan.Msg(plan.Code("validity."+string(h.Verdict.Validity))), "causes", h.Verdict.Reasons))
 		return
 	}
 	if o := s.Run.Origin; o != nil {

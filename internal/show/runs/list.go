@@ -55,7 +55,6 @@ func List(w io.Writer, all []Run, figures []string, total int, l *words.Language
 	return err
 }
 
-// line is the row of a run.
 func (r Run) line(figures []string, l *words.Language) []string {
 	records, failed := r.counts()
 	row := []string{r.ID, r.Name, l.Word(plan.Code("kind." + string(r.Kind))), l.Word(plan.Code("status." + string(r.Status))), report.Judged(r.Validity, l), cmp.Or(cell(records), "–"), cmp.Or(cell(failed), "–")}
@@ -211,7 +210,6 @@ func text(v plan.Message, l *words.Language) string {
 	return l.Say(v)
 }
 
-// named is what a run is called.
 func named(r trace.Run) string { return cmp.Or(r.Name, r.ID) }
 
 // DifferencesJSON writes them as an object.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/csv"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -49,8 +50,11 @@ func (s Stream) Load() error {
 }
 
 // Export writes runs to w: JSON is one run and its records in one object, JSON Lines the
-// records of one run, and tables those of any number.
-func Export(w io.Writer, all Streams, f Format) error {
+// records of one run, and tables those of any number. Without marks those are left out.
+func Export(w io.Writer, all Streams, f Format, marks bool) error {
+	if !marks {
+		all = unmarked(all)
+	}
 	b := bufio.NewWriterSize(w, 1<<16)
 	var err error
 	switch f {
@@ -76,6 +80,36 @@ func Export(w io.Writer, all Streams, f Format) error {
 		return err
 	}
 	return b.Flush()
+}
+
+// unmarked are runs without the marks of their answers.
+func unmarked(all Streams) Streams {
+	return func(yield func(Stream, error) bool) {
+		for one, err := range all {
+			if err == nil {
+				one = one.unmarked()
+			}
+			if !yield(one, err) {
+				return
+			}
+		}
+	}
+}
+
+func (s Stream) unmarked() Stream {
+	some := s.Some
+	s.Run.MarkedBy = ""
+	s.Some = func(yield func([]*trace.Record, error) bool) {
+		for batch, err := range some {
+			for _, r := range batch {
+				r.Marks = ""
+			}
+			if !yield(batch, err) {
+				return
+			}
+		}
+	}
+	return s
 }
 
 // each calls do with every run.
@@ -184,6 +218,8 @@ type row struct {
 	ChunkTokens     []int64  `parquet:"chunk_tokens,list"`
 	ChunkKinds      []int64  `parquet:"chunk_kinds,list"`
 	Kind            string   `parquet:"kind,dict"` // of the run: measured, simulated or imported
+	Defects         string   `parquet:"defects,dict"`
+	Marks           string   `parquet:"marks"`
 }
 
 func newRow(run *trace.Run, r *trace.Record) row {
@@ -205,6 +241,7 @@ func newRow(run *trace.Run, r *trace.Record) row {
 		Redials: int64(r.Redials), Resent: r.Resent, Text: r.Text, Stamps: string(r.Stamps),
 	}
 	x.TTFT, x.TPOT, x.E2EL = latencies(run, r)
+	x.Defects, x.Marks = r.Defects.String(), hex.EncodeToString([]byte(r.Marks))
 	unsure := slices.ContainsFunc(r.Chunks, func(c trace.Chunk) bool { return c.Slack > 0 })
 	if r.Resent {
 		x.FirstSentNS = at(r.FirstSent)

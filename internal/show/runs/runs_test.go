@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"strings"
@@ -27,6 +28,7 @@ func sample() *trace.Record {
 	r.Sent, r.FirstByte, r.Done = ms, 2*ms, 201*ms
 	r.Chunks = []trace.Chunk{{At: 51 * ms, Tokens: 1, Kind: trace.Text}, {At: 101 * ms, Tokens: 2, Slack: 20, Kind: trace.Text}}
 	r.Text, r.OutputTokens, r.CountedFrom, r.Stamps = "hé", 3, trace.FromUsage, trace.KernelStamps
+	trace.InClear().MarkText(r)
 	return r
 }
 
@@ -48,7 +50,7 @@ func TestExport(t *testing.T) {
 	out := map[Format]*bytes.Buffer{}
 	for _, f := range []Format{JSON, JSONL, CSV, Parquet} {
 		out[f] = new(bytes.Buffer)
-		if err := Export(out[f], streams(tr), f); err != nil {
+		if err := Export(out[f], streams(tr), f, true); err != nil {
 			t.Fatal(f, err)
 		}
 	}
@@ -65,7 +67,16 @@ func TestExport(t *testing.T) {
 	checkLines(t, out[JSONL], tr.Records)
 	checkCSV(t, out[CSV])
 	checkParquet(t, out[Parquet], tr)
-	if err := Export(new(bytes.Buffer), streams(tr), "xml"); err == nil {
+	if !strings.Contains(out[JSON].String(), `"marks"`) {
+		t.Error("json has no marks")
+	}
+	for f := range out {
+		marks, without := fmt.Sprintf("%x", string(sample().Marks)), new(bytes.Buffer)
+		if err := Export(without, streams(tr), f, false); err != nil || strings.Contains(without.String(), marks) {
+			t.Errorf("%s: %v; without marks: %.300s", f, err, without)
+		}
+	}
+	if err := Export(new(bytes.Buffer), streams(tr), "xml", true); err == nil {
 		t.Error("xml was written")
 	}
 }
@@ -109,6 +120,7 @@ func checkCSV(t *testing.T, b *bytes.Buffer) {
 		"index": {"0", "1"}, "sent_ns": {"1000000", ""}, "class": {"", "reset"}, "error": {"", "a, \"b\"\n"},
 		"chunk_at_ns": {"51000000 101000000", ""}, "chunk_kinds": {"1 1", ""}, "run": {"run-1", "run-1"}, "ttft_s": {"0.05", ""}, "tpot_s": {"0.025", ""}, "e2el_s": {"0.2", ""},
 		"validity": {"valid", "valid"}, "kind": {"simulated", "simulated"}, "stamps": {"kernel", ""}, "chunk_slack_us": {"0 20", ""}, "text": {"hé", ""},
+		"defects": {"none", ""}, "marks": {fmt.Sprintf("%x", string(sample().Marks)), ""},
 	} {
 		if got := [2]string{cell(1, column), cell(2, column)}; got != want {
 			t.Errorf("csv %s: %q, want %q", column, got, want)
@@ -139,12 +151,12 @@ func TestExportOfSeveral(t *testing.T) {
 	a := &trace.Trace{Run: trace.Run{ID: "a"}, Records: []*trace.Record{sample()}}
 	b := &trace.Trace{Run: trace.Run{ID: "b"}, Records: []*trace.Record{sample(), sample()}}
 	var out bytes.Buffer
-	if err := Export(&out, streams(a, b), CSV); err != nil || strings.Count(out.String(), "\nb,") != 2 || strings.Count(out.String(), "\nrun,") != 0 {
+	if err := Export(&out, streams(a, b), CSV, false); err != nil || strings.Count(out.String(), "\nb,") != 2 || strings.Count(out.String(), "\nrun,") != 0 {
 		t.Errorf("%v: %s", err, out.String())
 	}
 	broken := func(yield func(Stream, error) bool) { yield(Stream{}, io.ErrUnexpectedEOF) }
 	for _, f := range []Format{JSON, JSONL, CSV, Parquet} {
-		if err := Export(io.Discard, broken, f); !errors.Is(err, io.ErrUnexpectedEOF) {
+		if err := Export(io.Discard, broken, f, false); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%s: %v", f, err)
 		}
 	}

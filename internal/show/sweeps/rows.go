@@ -67,7 +67,6 @@ func CSV(w io.Writer, s curve.Sweep) error {
 	return errors.Join(append(errs, c.Error())...)
 }
 
-// cells are those of a figure.
 func cells(r curve.Row, figure string, predicted bool) (all []string) {
 	spread, ok := r.Figures[figure]
 	if !ok {
@@ -87,7 +86,6 @@ func cells(r curve.Row, figure string, predicted bool) (all []string) {
 	return append(all, exact(p.Value), exact(p.Low), exact(p.High))
 }
 
-// isKnee reports whether a row is the knee of a curve.
 func isKnee(s curve.Sweep, row int) bool {
 	return slices.ContainsFunc(s.Curves, func(c curve.Curve) bool { return c.Knee.Row == row && c.Knee.Bound == curve.Inside })
 }
@@ -100,7 +98,6 @@ func exact(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// figureNames are those of all rows.
 func figureNames(s curve.Sweep) []string {
 	names := map[string]bool{}
 	for _, r := range s.Rows {

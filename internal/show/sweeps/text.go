@@ -25,7 +25,6 @@ type column struct {
 	words         plan.Code // of the title, where it has any
 }
 
-// columns are those of the table.
 var columns = []column{
 	{title: "req/s", figure: figure.RequestThroughput},
 	{title: "tok/s", figure: figure.OutputThroughput},
@@ -77,7 +76,6 @@ func costs(s curve.Sweep, l *words.Language) (lines []string) {
 	return lines
 }
 
-// objectives are lines on which points meet those of the run.
 func objectives(s curve.Sweep, l *words.Language) (lines []string) {
 	states := []plan.Code{"sweep.met-at", "sweep.missed-at", "sweep.unknown-at"}
 	for _, o := range plan.OfRun(s.Objectives) {
@@ -150,7 +148,6 @@ func table(s curve.Sweep, l *words.Language) doc.Grid {
 	return grid
 }
 
-// cell is a figure of a row.
 func cell(s curve.Sweep, row int, c column) string {
 	switch c.title {
 	case "tok/s/user":
@@ -200,7 +197,6 @@ func significant(v float64, n int) string {
 	return fmt.Sprintf("%.*f", min(max(behind, 0), 3), v)
 }
 
-// marks say what a row is.
 func marks(s curve.Sweep, row int, l *words.Language) string {
 	var all []string
 	add := func(is bool, code plan.Code, args ...any) {
@@ -241,7 +237,6 @@ func front(s curve.Sweep, l *words.Language) (lines []string) {
 	return lines
 }
 
-// knees are lines about the curves.
 func knees(s curve.Sweep, l *words.Language) (lines []string) {
 	for _, c := range s.Curves {
 		if c.Knee.Bound != curve.None {

@@ -63,7 +63,7 @@ func pointOf(s curve.Sweep, row int, quantities []view.Quantity, l *words.Langua
 		p.Values = append(p.Values, one.Value)
 	}
 	if at := curve.Number(r.Point.Value(s.Load)); s.Load != "" {
-		p.Load = finite(at)
+		p.Load = view.Number(at)
 	}
 	for _, why := range r.Failed {
 		p.Failed = append(p.Failed, l.Say(why))
@@ -76,7 +76,6 @@ func pointOf(s curve.Sweep, row int, quantities []view.Quantity, l *words.Langua
 	return p
 }
 
-// spreadOf is a quantity of a row.
 func spreadOf(s curve.Sweep, row int, name string) (out view.SweepSpread, ok bool) {
 	r := s.Rows[row]
 	switch name {
@@ -92,26 +91,18 @@ func spreadOf(s curve.Sweep, row int, name string) (out view.SweepSpread, ok boo
 		f := r.Figures[name]
 		out = view.SweepSpread{N: f.N, Value: r.Mean(name)}
 		if f.N > 1 {
-			out.SD, out.Low, out.High = finite(f.SD), finite(f.Smallest), finite(f.Largest)
+			out.SD, out.Low, out.High = view.Number(f.SD), view.Number(f.Smallest), view.Number(f.Largest)
 		}
 		if p, predicted := r.Predicted[name]; predicted {
-			out.Predicted, out.SD, out.Low, out.High = true, nil, finite(p.Low), finite(p.High)
+			out.Predicted, out.SD, out.Low, out.High = true, nil, view.Number(p.Low), view.Number(p.High)
 		}
 	}
-	return out, finite(out.Value) != nil
-}
-
-// finite is a number as JSON can have it, nil if it is none.
-func finite(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
+	return out, view.Number(out.Value) != nil
 }
 
 func positive(v float64) *float64 {
 	if v <= 0 {
 		return nil
 	}
-	return finite(v)
+	return view.Number(v)
 }

@@ -13,6 +13,7 @@ import (
 type Digest struct {
 	run      trace.Run
 	complete bool // all records that there will be were added
+	missing  int  // records of a complete run that cannot be read
 	undated  bool // the instants of a record count from its own start
 
 	unit             uint // instants in columns are in µs << unit
@@ -48,6 +49,9 @@ func (d *Digest) Stream() bool { return d.run.Plan.Stream }
 
 // Update replaces the run, without its requests.
 func (d *Digest) Update(run trace.Run) { d.run = run }
+
+// SetMissing sets how many records of a complete run cannot be read.
+func (d *Digest) SetMissing(n int) { d.missing = n }
 
 // SetComplete sets whether all records of the run were added.
 func (d *Digest) SetComplete(is bool) { d.complete = is }
@@ -100,7 +104,6 @@ func (d *Digest) Add(r *trace.Record) {
 	d.sum(r, ttft, e2el)
 }
 
-// sum adds a record to the totals.
 func (d *Digest) sum(r *trace.Record, ttft, e2el float64) {
 	if r.OK() {
 		d.input += metrics.PromptTokens(r)

@@ -73,6 +73,9 @@ type stalls struct {
 // looking for them takes as long as there are requests.
 func (d *Digest) standstills() [][2]float64 {
 	s, n := &d.stalls, d.Requests()
+	if d.complete && d.missing > 0 { // it is not known which streams there were
+		return nil
+	}
 	if s.complete && d.complete || n == s.at || s.at > quick && n < s.at+s.at/8 && !d.complete {
 		return s.found
 	}
@@ -100,7 +103,6 @@ func (d *Digest) heldBack() bool {
 	return v != nil && slices.ContainsFunc(v.Reasons, func(m plan.Message) bool { return m.Code == metrics.HeldBack })
 }
 
-// streams are the requests as columns have them.
 func (d *Digest) streams() iter.Seq[metrics.Stream] {
 	c, unit := &d.columns, trace.Instant(1000)<<d.unit
 	at := func(v uint32) trace.Instant {
@@ -156,7 +158,6 @@ func (s snapshots) flight(from, to float64) (level float64, known bool) {
 	return 0, false
 }
 
-// passed are lines by snapshots.
 func (a *axis) passed(s snapshots) (output, flight line) {
 	output = func(i int) (float64, bool) {
 		from, long := a.from(i), a.long(i)

@@ -118,7 +118,6 @@ func (d *Digest) Select(q Choice) (indices []int, total int) {
 	return indices, len(all)
 }
 
-// is reports whether a request is of a class.
 func (d *Digest) is(i int, class string) bool {
 	way := d.columns.class.at(i)
 	switch class {

@@ -76,7 +76,6 @@ func (a *axis) level(of func(*window) *area) line {
 	return func(i int) (float64, bool) { return float64(all[i]) / 1e9 / a.long(i), a.long(i) > 0 }
 }
 
-// quantile is that of the latencies in a window.
 func (a *axis) quantile(share float64, of func(*window) *histogram) line {
 	return func(i int) (float64, bool) {
 		h := of(&a.windows[i])
@@ -163,7 +162,7 @@ func (d *Digest) counts(l *metrics.List) {
 	ok := d.Requests() - d.failed.n
 	l.Add("requests.ok", float64(ok))
 	l.Add("requests.failed", float64(d.failed.n))
-	if !d.undated {
+	if !d.undated && (d.missing == 0 || !d.complete) {
 		d.rates(l, ok)
 	}
 }

@@ -48,7 +48,7 @@ func (t *timeline) at(i trace.Instant) *window {
 		return nil
 	}
 	for i/t.width >= mostWindows {
-		t.halve()
+		t.windows, t.width = joined(t.windows, t.width, 2), t.width*2
 	}
 	n := int(i / t.width)
 	for len(t.windows) <= n {
@@ -61,12 +61,6 @@ func newWindow() window {
 	return window{ttft: histogram{shift: 1}, itl: histogram{shift: 1}, e2: histogram{shift: 1}}
 }
 
-// halve makes windows twice as wide.
-func (t *timeline) halve() {
-	t.windows, t.width = joined(t.windows, t.width, 2), t.width*2
-}
-
-// joined makes one of each n windows.
 func joined(windows []window, width trace.Instant, n int) (out []window) {
 	flight, wait := areas(windows, width, flightOf), areas(windows, width, waitOf)
 	for i := range windows {
@@ -165,5 +159,4 @@ func rounded(v float64) float64 {
 	return math.Round(v*scale) / scale
 }
 
-// micro is an instant in seconds to the microsecond.
 func micro(seconds float64) float64 { return math.Round(seconds*1e6) / 1e6 }

@@ -83,7 +83,6 @@ func appendMap(b []byte, v reflect.Value) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// appendStruct writes the fields that have a JSON name.
 func appendStruct(b []byte, v reflect.Value) (_ []byte, err error) {
 	b = append(b, '{')
 	n := 0

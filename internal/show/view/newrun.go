@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -92,7 +93,6 @@ func NewRun(k Known, lang *words.Language) Run {
 	return r
 }
 
-// A writer writes in a language.
 type writer struct{ *words.Language }
 
 // verdict says in a sentence how far figures can be trusted.
@@ -125,17 +125,14 @@ func (w writer) verdict(k Known) Verdict {
 // figures are all that are known, in their order.
 func (w writer) figures(k Known) []Figure {
 	all := []Figure{}
-	tool := k.Tool
-	if tool == "" {
-		tool = "pitot"
-	}
+	tool := cmp.Or(k.Tool, "pitot")
 	for _, f := range k.Figures {
 		q := figure.Lookup(f.Name)
 		metric, statistic, latency := strings.Cut(f.Name, ".")
 		if q.Unit != figure.Seconds || !latency {
 			metric = ""
 		}
-		one := Figure{Name: f.Name, Group: metric, Title: w.Say(q.Title()), Unit: q.Show().Unit, Text: shown(f), Value: number(f.Value)}
+		one := Figure{Name: f.Name, Group: metric, Title: w.Say(q.Title()), Unit: q.Show().Unit, Text: shown(f), Value: Number(f.Value)}
 		if says := k.Rules.Definition(tool, f.Name).Description; says != "" {
 			one.Definition = w.Word(says)
 		}

@@ -62,14 +62,12 @@ func (p Prediction) off() float64 {
 	return sum / float64(max(1, len(p.Figures)))
 }
 
-// A sample is runs with the figures that all of them have.
 type sample struct {
 	runs    []PredictedRun
 	order   []string // of the figures
 	figures map[string]Reach
 }
 
-// gather reads the figures of runs.
 func gather(s *store.Store, list []store.Listing) (out sample, err error) {
 	values := map[string][]float64{}
 	for _, r := range list {
@@ -119,14 +117,12 @@ func OwnFigures(s *store.Store, id string, settled bool) ([]trace.ReportedFigure
 	return all, s.StoreFigures(t, own, metrics.Version, all)
 }
 
-// A simulation is simulated runs of one profile.
 type simulation struct {
 	profile trace.Profile
 	runs    []store.Listing
 	sample
 }
 
-// byProfile groups simulated runs by what was simulated.
 func byProfile(s *store.Store, list []store.Listing) (groups []*simulation, err error) {
 	for _, r := range list {
 		run, err := s.Run(r.ID)

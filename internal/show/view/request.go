@@ -88,13 +88,13 @@ func NewRecord(r *trace.Record, stream bool, lang *words.Language) Request {
 	}
 	if r.Sent.Happened() {
 		ttft, tpot, e2el := metrics.PitotLatencies(r, stream)
-		q.TTFT, q.TPOT, q.E2EL = number(ttft), number(tpot), number(e2el)
+		q.TTFT, q.TPOT, q.E2EL = Number(ttft), Number(tpot), Number(e2el)
 	}
 	return q
 }
 
-// number is nil for NaN and infinities.
-func number(v float64) *float64 {
+// Number is nil for NaN and infinities.
+func Number(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
 	}

@@ -68,7 +68,6 @@ func (r Rows) Encode(w io.Writer) error {
 	return nil
 }
 
-// writeColumn writes values in pieces.
 func writeColumn(w io.Writer, values []uint32) error {
 	const piece = 4096
 	var b [4 * piece]byte

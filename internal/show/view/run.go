@@ -206,7 +206,7 @@ func known(is bool, v float64) *float64 {
 	if !is {
 		return nil
 	}
-	return number(v)
+	return Number(v)
 }
 
 // withClockOffset adds the error of the clocks to the definition of a figure that compares those of several

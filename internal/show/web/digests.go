@@ -37,7 +37,6 @@ type digests struct {
 	closed   bool
 }
 
-// A followed run is one with its digest.
 type followed struct {
 	id    string
 	store *store.Store
@@ -64,7 +63,6 @@ type progress struct {
 	Running bool // there may be more
 }
 
-// close ends all goroutines.
 func (d *digests) close() {
 	d.mu.Lock()
 	d.closed = true
@@ -174,6 +172,7 @@ func (f *followed) ends(ctx context.Context, l store.Listing, more bool, err err
 	if f.err = err; err == nil {
 		f.complete, f.records = !more, max(l.Records, f.digest.Requests())
 		f.digest.SetComplete(f.complete && f.status != trace.Running)
+		f.digest.SetMissing(f.records - f.digest.Requests())
 	}
 	if more && err == nil && ctx.Err() == nil && time.Since(f.asked) < abandoned {
 		return false
@@ -287,7 +286,6 @@ func (f *followed) await(ctx context.Context) {
 	}
 }
 
-// ask answers a question from the digest.
 func (f *followed) ask(question func(*view.Digest, progress)) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -119,7 +119,6 @@ func (st *stream) write(ctx context.Context, w http.ResponseWriter) {
 	}
 }
 
-// take returns what waits as events.
 func (st *stream) take() (text []byte) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -194,7 +193,6 @@ func (h *hub) leave(st *stream) {
 	<-done
 }
 
-// all are the streams there are.
 func (h *hub) all() (out []*stream) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -315,7 +313,6 @@ func same(a, b view.Progress) bool {
 	return a == b
 }
 
-// merge adds changes to those that wait.
 func (st *stream) merge(c store.Changes) {
 	st.changed = true
 	st.changes.Stored = c.Stored

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -13,7 +14,6 @@ import (
 // manyExports is how many are written at once.
 const manyExports = 3
 
-// types are those of the formats.
 var types = map[runs.Format]string{
 	runs.JSON: "application/json", runs.JSONL: "application/x-ndjson", runs.CSV: "text/csv; charset=utf-8", runs.Parquet: "application/vnd.apache.parquet",
 }
@@ -22,9 +22,7 @@ var types = map[runs.Format]string{
 // records of the run are never in memory together.
 func (s *Server) export(w http.ResponseWriter, r *http.Request) {
 	form, err := oneOf(r.URL.Query(), "format", runs.JSON, runs.JSONL, runs.CSV, runs.Parquet)
-	if form == "" {
-		form = runs.JSON
-	}
+	form = cmp.Or(form, runs.JSON)
 	var l store.Listing
 	if err == nil {
 		l, err = s.Runs.Find(r.PathValue("id"))
@@ -47,7 +45,7 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", types[form])
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=\"pitot-%s.%s\"", cleanName(l.ID), form))
-	if err := runs.Export(w, func(yield func(runs.Stream, error) bool) { yield(one, nil) }, form); err != nil {
+	if err := runs.Export(w, func(yield func(runs.Stream, error) bool) { yield(one, nil) }, form, false); err != nil {
 		panic(http.ErrAbortHandler) // the browser sees that the file is incomplete
 	}
 }

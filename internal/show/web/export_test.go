@@ -40,7 +40,7 @@ func TestExportsAreThoseOfTheCommandLine(t *testing.T) {
 		}
 		var want bytes.Buffer
 		all := runs.Stream{Trace: whole, Some: metrics.InMemory(whole.Records)}
-		if err := runs.Export(&want, func(yield func(runs.Stream, error) bool) { yield(all, nil) }, form); err != nil {
+		if err := runs.Export(&want, func(yield func(runs.Stream, error) bool) { yield(all, nil) }, form, false); err != nil {
 			t.Fatal(err)
 		}
 		if form == runs.Parquet { // its rows lie in other groups

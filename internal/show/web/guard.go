@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/base64"
@@ -108,9 +109,7 @@ func (g Guard) reachedBy(r *http.Request) bool {
 	}) {
 		return true
 	}
-	if port == "" {
-		port = map[bool]string{false: "80", true: "443"}[g.Secure]
-	}
+	port = cmp.Or(port, map[bool]string{false: "80", true: "443"}[g.Secure])
 	return port == strconv.Itoa(g.Port) && (name == "localhost" || isLocal(net.ParseIP(name), r))
 }
 
@@ -192,7 +191,6 @@ func Loopback(at net.Addr) bool {
 	return !ok || tcp.IP.IsLoopback()
 }
 
-// status is the code for an error.
 func status(err error) int {
 	var r refusal
 	if errors.As(err, &r) {

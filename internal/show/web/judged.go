@@ -3,13 +3,13 @@ package web
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
 	"net/http"
 	"net/url"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -17,6 +17,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/view"
 	"github.com/pitot-bench/pitot/internal/show/words"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // Judged answers questions about comparisons, experiments and lab notes, which need more than a
@@ -31,7 +32,6 @@ type Judged struct {
 	Log func(name string, leg int) (string, error)
 }
 
-// judged adds the questions that Judged answers.
 func (s *Server) judged(mux *http.ServeMux) {
 	if s.Judged.Compare == nil {
 		return
@@ -75,7 +75,7 @@ func send(find func(asked) (file, error)) http.Handler {
 }
 
 // unquotable is what a file name of a header is better without.
-var unquotable = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+var unquotable = lazy.Regexp(`[^A-Za-z0-9._-]+`)
 
 // Bounds of a question for a comparison.
 const (
@@ -187,9 +187,7 @@ func (s *Server) noteFile(q asked) (file, error) {
 		return file{}, mistakef("%s", n.Refused.Text)
 	}
 	name := strings.Trim(strings.Map(plainLetter, n.Title), "-. ")
-	if name == "" {
-		name = "note"
-	}
+	name = cmp.Or(name, "note")
 	data, err := zipped(append([]comparison.NoteFile{{Name: "./note.md", Data: page.Markdown}}, page.Plots...))
 	return file{kind: "application/zip", name: name + ".zip", data: data}, err
 }

@@ -88,7 +88,6 @@ func (c *labelChange) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// apply changes labels.
 func (c labelChange) apply(to *trace.Labels) {
 	if c.tags != nil {
 		to.Tags = nil

@@ -126,7 +126,6 @@ func (s *Server) reckonMissing(listed []store.Listing, p store.Page) error {
 	return err
 }
 
-// choose adds what there is to choose from.
 func (s *Server) choose(found *view.Runs, lang *words.Language) (err error) {
 	if found.Models, err = s.Runs.Models(); err != nil {
 		return err
@@ -189,7 +188,6 @@ func oneOf[T ~string](q url.Values, name string, values ...T) (T, error) {
 	return value, nil
 }
 
-// filter reads which runs are asked for.
 func (s *Server) filter(q asked) (f store.Filter, err error) {
 	v := q.values()
 	for name, all := range v {

@@ -11,13 +11,14 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
 )
 
 // ErrNotBuilt is the error for a report by a binary without the page.
-var ErrNotBuilt = errors.New("this binary was built without the page; run make build with Node 20.19 or newer installed")
+var ErrNotBuilt = errors.New("this binary was built without the page; run make build with Node 20.19 or newer installed, or install a release")
 
 // A Question is one that a report has the answer to.
 type Question struct {
@@ -141,9 +142,7 @@ func (s *Server) answersOf(ctx context.Context, r Report) (string, error) {
 // ask puts a question as the page would.
 func (s *Server) ask(ctx context.Context, q Question, lang string) ([]byte, error) {
 	query := url.Values{"lang": {lang}}
-	for name, values := range q.Query {
-		query[name] = values
-	}
+	maps.Copy(query, q.Query)
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "/api/"+q.Path+"?"+query.Encode(), http.NoBody)
 	if err != nil {
 		return nil, err

@@ -10,13 +10,10 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
-
 	"github.com/pitot-bench/pitot/internal/show/view"
-	"github.com/pitot-bench/pitot/internal/tool/again"
 	"github.com/pitot-bench/pitot/internal/tool/known"
 )
 
-// runRoutes are those of one run.
 func (s *Server) runRoutes(mux *http.ServeMux) {
 	mux.Handle("GET /api/runs/{id}", answer(s.run))
 	mux.Handle("GET /api/runs/{id}/reports", answer(s.reports))
@@ -41,7 +38,7 @@ func (s *Server) run(q asked) (any, error) {
 	if err := s.known(q, &k); err != nil {
 		return nil, err
 	}
-	for _, c := range again.Commands(k.Run, s.StoreFlag) {
+	for _, c := range known.CommandsAgain(k.Run, s.StoreFlag) {
 		k.Commands = append(k.Commands, view.Command{Dialect: c.Dialect, Line: c.Line, Note: textOf(q, c.Notes)})
 	}
 	return view.NewRun(k, q.lang), nil
@@ -61,6 +58,7 @@ func (s *Server) known(q asked, k *view.Known) (err error) {
 	if (!stored || l.Records > 0) && l.Status != trace.Running && small(s.Runs, l, quickWeight) {
 		return s.summed(k, !stored)
 	}
+	s.Runs.NoteMissing(&k.Run)
 	if stored && l.Failed <= 0 {
 		return nil
 	}
@@ -84,7 +82,7 @@ func (s *Server) summed(k *view.Known, figures bool) error {
 	if err != nil {
 		return err
 	}
-	k.Run.Notes = t.Run.Notes // they name the damaged parts
+	k.Run.Notes, k.Run.Verdict = t.Run.Notes, t.Run.Verdict // they name the damaged parts
 	if figures && s.Figures != nil {
 		k.Figures = s.Figures(t)
 	}
@@ -182,7 +180,6 @@ func count(r *http.Request, name string, otherwise int) (int, error) {
 	return n, nil
 }
 
-// choiceOf reads which requests are asked for.
 func choiceOf(r *http.Request) (c view.Choice, err error) {
 	c.Class, c.Sort = r.FormValue("class"), r.FormValue("sort")
 	if by := strings.TrimPrefix(c.Sort, "-"); by != "" && !slices.Contains(view.Sorts(), by) {

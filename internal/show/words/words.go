@@ -57,35 +57,35 @@ const Default = "en"
 
 // Names are the languages, the default first.
 func Names() []string {
-	others := slices.DeleteFunc(slices.Sorted(maps.Keys(catalogues())), func(name string) bool { return name == Default })
+	others := slices.DeleteFunc(slices.Sorted(maps.Keys(languages())), func(name string) bool { return name == Default })
 	return append([]string{Default}, others...)
 }
 
 // In is the language of that name, the default for one that is not known.
 func In(name string) *Language {
-	if l := catalogues()[name]; l != nil {
-		return l
+	if l := languages()[name]; l != nil {
+		return l()
 	}
-	return catalogues()[Default]
+	return languages()[Default]()
 }
 
-var catalogues = sync.OnceValue(func() map[string]*Language {
-	all := map[string]*Language{}
+// languages read their catalogues, each when it is asked for.
+var languages = sync.OnceValue(func() map[string]func() *Language {
 	entries, err := files.ReadDir("catalogues")
 	if err != nil {
 		panic(err) // it is part of the program
 	}
+	all := map[string]func() *Language{}
 	for _, e := range entries {
-		text, err := files.ReadFile(path.Join("catalogues", e.Name()))
-		if err != nil {
-			panic(err)
-		}
 		name := strings.TrimSuffix(e.Name(), ".txt")
-		l := &Language{Name: name, texts: map[plan.Code]string{}}
-		if err := l.read(string(text)); err != nil {
-			panic(fmt.Sprintf("catalogue %s: %v", name, err)) // a test reads them all
-		}
-		all[name] = l
+		all[name] = sync.OnceValue(func() *Language {
+			text, err := files.ReadFile(path.Join("catalogues", e.Name()))
+			l := &Language{Name: name, texts: map[plan.Code]string{}}
+			if err = cmp.Or(err, l.read(string(text))); err != nil {
+				panic(fmt.Sprintf("catalogue %s: %v", name, err)) // a test reads them all
+			}
+			return l
+		})
 	}
 	return all
 })
@@ -168,7 +168,6 @@ func (l *Language) Join(kind string, items ...string) string {
 	return strings.Join(items, l.texts[plan.Code("list."+cmp.Or(kind, "comma"))])
 }
 
-// fill puts arguments into a text.
 func (l *Language) fill(text string, args plan.Args) string {
 	out := ""
 	for text != "" {
@@ -275,7 +274,6 @@ func nothing(v any) bool {
 	return v == nil || v == "" || v == 0.0 || v == false
 }
 
-// written is a number in a format.
 func written(v float64, format string) string {
 	if format == "dur" {
 		return time.Duration(math.Round(v * 1e9)).String()

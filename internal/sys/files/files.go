@@ -39,9 +39,7 @@ const (
 
 // Write writes a file through write. An existing file keeps its permissions, and a link
 // stays a link. A file that is not regular, such as /dev/stdout, is written in place.
-func Write(name string, write func(io.Writer) error) error {
-	return WriteAll(File{name, write})
-}
+func Write(name string, write func(io.Writer) error) error { return WriteAll(File{name, write}) }
 
 // A File is a name and a function that writes its content.
 type File struct {

@@ -48,7 +48,6 @@ func hiddenName(target string) string {
 	return filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+"."+rand.Text()[:8]+incomplete)
 }
 
-// publish gives the file the name of its target.
 func (f *fresh) publish() error {
 	if f.name == "" {
 		name := hiddenName(f.target) // a link replaces nothing, a rename does

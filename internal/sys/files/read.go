@@ -7,8 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"syscall"
+
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // small is more than any file of settings, keys or certificates has.
@@ -33,7 +34,7 @@ func Read(name string, most int64) ([]byte, error) {
 
 // given are the names of streams that the caller of this process opened for it, as a shell does
 // for < FILE and <(COMMAND).
-var given = regexp.MustCompile(`^(/dev/stdin|(/dev|/proc/self)/fd/\d+)$`)
+var given = lazy.Regexp(`^(/dev/stdin|(/dev|/proc/self)/fd/\d+)$`)
 
 // Open opens a file that a user names: a regular one, /dev/null, or a stream that this process
 // was given under a name such as /dev/stdin or /dev/fd/63.
@@ -110,7 +111,6 @@ func Folder(name string) fs.FS {
 
 type folder string
 
-// Open opens a file or a folder.
 func (f folder) Open(name string) (fs.File, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}

@@ -75,14 +75,12 @@ func isStale(file *os.File, name string) bool {
 	return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil && hasName(file, name)
 }
 
-// hasName reports whether a name leads to a file.
 func hasName(file *os.File, name string) bool {
 	info, err := file.Stat()
 	there, failed := os.Lstat(name)
 	return err == nil && failed == nil && os.SameFile(info, there)
 }
 
-// isOwn reports whether a file is this user's.
 func isOwn(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(stat.Uid) == os.Geteuid()

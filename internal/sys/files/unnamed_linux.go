@@ -17,7 +17,6 @@ func unnamed(folder string, mode fs.FileMode) (*os.File, error) {
 	return os.OpenFile(folder, unix.O_TMPFILE|os.O_WRONLY, mode)
 }
 
-// link gives a file of unnamed a name.
 func link(file *os.File, name string) error {
 	return unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", file.Fd()), unix.AT_FDCWD, name,
 		unix.AT_SYMLINK_FOLLOW)

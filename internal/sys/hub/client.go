@@ -41,7 +41,6 @@ func (r Repository) list(ctx context.Context) ([]string, error) {
 	return paths, nil
 }
 
-// address returns the URL of a file.
 func (r Repository) address(file string) string {
 	parts := strings.Split(file, "/")
 	for i := range parts {
@@ -133,7 +132,6 @@ func (h *Hub) redacted(err error) error {
 	return errors.New(strings.ReplaceAll(err.Error(), h.token, "***"))
 }
 
-// refusal returns the error for a status.
 func refusal(res *http.Response) error {
 	code := res.Header.Get("X-Error-Code")
 	switch {

@@ -20,7 +20,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/sys/files"
 )
 
-// download downloads a file into the cache.
 func (r Repository) download(ctx context.Context, file string) (string, error) {
 	if !isRepository(r.name) || !fs.ValidPath(file) || strings.Contains(file, `\`) {
 		return "", notFound(fmt.Sprintf("%s of %s: not the name of a file in a repository", file, r.name))

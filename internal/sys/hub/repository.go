@@ -6,13 +6,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/sys/files"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // A Repository is a model or a dataset of the Hugging Face hub.
@@ -68,7 +68,6 @@ func (r Repository) missing(what, name string) error {
 	return &Missing{What: what, Name: name, Cache: r.hub.cache, Variable: r.hub.closed}
 }
 
-// folder is the cache folder of the repository.
 func (r Repository) folder() string {
 	return filepath.Join(r.hub.cache, r.kind+"s--"+strings.ReplaceAll(r.name, "/", "--"))
 }
@@ -77,7 +76,7 @@ func (r Repository) folder() string {
 func isRepository(name string) bool { return repositoryName.MatchString(name) }
 
 // repositoryName is a name, or an owner and a name, each of at most 96 characters.
-var repositoryName = regexp.MustCompile(`^\w[\w.-]{0,95}(/\w[\w.-]{0,95})?$`)
+var repositoryName = lazy.Regexp(`^\w[\w.-]{0,95}(/\w[\w.-]{0,95})?$`)
 
 // snapshot is the folder of the files of the repository: those of main if known,
 // else the latest.
@@ -138,7 +137,6 @@ type fileSystem struct {
 	folders func() (map[string][]fs.DirEntry, error)
 }
 
-// Open opens a file or a folder.
 func (f *fileSystem) Open(name string) (fs.File, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
@@ -157,7 +155,6 @@ func (f *fileSystem) Open(name string) (fs.File, error) {
 	return files.OpenRegular(file)
 }
 
-// tree groups the paths into folders.
 func (f *fileSystem) tree(paths []string) map[string][]fs.DirEntry {
 	folders := map[string][]fs.DirEntry{".": nil}
 	var add func(name string, folder bool)

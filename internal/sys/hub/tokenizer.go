@@ -50,7 +50,6 @@ func (h *Hub) Tokenizer(ctx context.Context, name string) (string, error) {
 	return folder, nil
 }
 
-// isTokenizerFile recognizes tokenizer files by name.
 func isTokenizerFile(name string) bool {
 	return name == "tokenizer.json" || name == "tiktoken.model" || name == "tokenizer.model" ||
 		path.Ext(name) == ".tiktoken"

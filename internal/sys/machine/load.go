@@ -18,9 +18,7 @@ type LoadWatch struct {
 }
 
 // WatchLoad starts a LoadWatch.
-func WatchLoad() LoadWatch {
-	return LoadWatch{time.Now(), readCPUTimes(), OwnCPU()}
-}
+func WatchLoad() LoadWatch { return LoadWatch{time.Now(), readCPUTimes(), OwnCPU()} }
 
 // Others is the load of other programs on the machine.
 type Others struct {

@@ -105,7 +105,6 @@ func text(file string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// number parses the content of a file.
 func number(file string) (int64, bool) {
 	n, err := strconv.ParseInt(text(file), 10, 64)
 	return n, err == nil

@@ -13,9 +13,7 @@ type CPUs struct {
 	Usable  int `json:"usable"`            // by this process
 }
 
-func processors() CPUs {
-	return CPUs{Machine: readCPUTimes().processors, Usable: runtime.NumCPU()}
-}
+func processors() CPUs { return CPUs{Machine: readCPUTimes().processors, Usable: runtime.NumCPU()} }
 
 // governors are the frequency governors of the processors.
 func governors() (names []string) {

@@ -58,7 +58,6 @@ func run(ctx context.Context, a Ask) Answers {
 	return Answers{{Name: a.Name, Text: out}}
 }
 
-// A reader reads the files of one tree.
 type reader struct {
 	ctx  context.Context
 	tree tree
@@ -134,7 +133,6 @@ func (r reader) content(file string, a Ask) (string, bool) {
 // scanned is how much of a file is searched for lines.
 const scanned = 4 << 20
 
-// lines writes the lines of a file that match.
 func (r reader) lines(to *strings.Builder, file string, a Ask) {
 	f, _, err := r.regular(file)
 	if err != nil {

@@ -27,7 +27,6 @@ const begin = `b() { printf '\n%%s %%s %%s\n' %s "$1" "$2"; }
 t=; if command -v timeout >/dev/null 2>&1; then t="timeout 5"; fi
 `
 
-// script is the shell script of the Asks.
 func script(mark, root string, asks []Ask) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, begin, mark)
@@ -80,7 +79,6 @@ func pattern(glob string) string {
 	return strings.ReplaceAll(out.String(), "''", "")
 }
 
-// quote is a word for sh.
 func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
 // split finds the answers in the output of a script.

@@ -52,7 +52,6 @@ func holds(folder string, most int, sockets []string) bool {
 	})
 }
 
-// listed is listening by the tables of all sockets.
 func listed(port int) []string {
 	var tables string
 	for _, table := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {

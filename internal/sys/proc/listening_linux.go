@@ -46,7 +46,6 @@ func listening(port int) (sockets []string, err error) {
 	return sockets, nil
 }
 
-// errDiag is an answer that is none.
 var errDiag = errors.New("sock_diag gave no answer")
 
 func askListening(fd int, family uint8, port int) (sockets []string, err error) {

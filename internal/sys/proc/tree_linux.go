@@ -15,7 +15,6 @@ var bootID = sync.OnceValue(func() string {
 	return strings.TrimSpace(string(b))
 })
 
-// processes are all that have not ended.
 func processes() ([]process, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {

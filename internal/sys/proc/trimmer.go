@@ -54,7 +54,6 @@ func (l *Log) startTrimmer(args []string, t Tree) error {
 	return nil
 }
 
-// end ends the process.
 func (k *logTrimmer) end() {
 	_, _ = io.WriteString(k.stdin, "end\n")
 	_ = k.stdin.Close()

@@ -67,7 +67,6 @@ func (w *watch) look(pid int) {
 	}
 }
 
-// family returns a process and its descendants.
 func family(pid int) []int {
 	all := []int{pid}
 	threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))

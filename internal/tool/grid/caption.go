@@ -1,12 +1,13 @@
 package grid
 
 import (
-	"regexp"
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 )
 
@@ -58,9 +59,7 @@ func (r *reader) caption(d *draft) {
 			h.unit = caption.unit
 		}
 		if startsWithNumber(h.text) && len(h.settings) == 0 {
-			if load == "" {
-				load = "workload"
-			}
+			load = cmp.Or(load, "workload")
 			h.settings, h.rest = []Setting{{load, h.text}}, ""
 			r.heads[0].load, r.heads[0].text, r.heads[0].rest = "", "", ""
 		}
@@ -70,7 +69,7 @@ func (r *reader) caption(d *draft) {
 }
 
 // parts are words for a table of what a metric consists of, or of what it costs.
-var parts = regexp.MustCompile(`(?i)break|decompos|analy|profil|overhead|defin|budget|分解|拆解|构成|分析|开销|定义`)
+var parts = lazy.Regexp(`(?i)break|decompos|analy|profil|overhead|defin|budget|分解|拆解|构成|分析|开销|定义`)
 
 // captionLabel is the label in the lines above the table that names one metric: in the last of them, or in a heading.
 func (d *draft) captionLabel() (l label, text string) {

@@ -1,10 +1,11 @@
 package grid
 
 import (
+	"cmp"
 	"math"
-	"regexp"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 )
 
@@ -32,13 +33,13 @@ type amount struct {
 }
 
 var (
-	numeral = regexp.MustCompile(`^([-+−]?)\s?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d*)?|\.\d+)([eE][-+]?\d{1,2})?`)
-	suffix  = regexp.MustCompile(`^\s?([kKM万])(?:$|[^a-zA-Z]|tok|\s?tok|\s?token)`)
-	inCell  = regexp.MustCompile(`^\s*(` + unitText + `)`)
-	spread  = regexp.MustCompile(`^\s*[(（]?\s*(?:±|\+/-)\s*\d[\d.,]*\s*%?\s*[a-z]{0,2}\s*[)）]?`)
-	arrow   = regexp.MustCompile(`^\s*` + arrowText + `\s*`)
-	percent = regexp.MustCompile(`([-+−–]?)\s*[~≈约]?\s*(\d+(?:\.\d+)?)\s*(%|％|[x×](?:[^\w]|$)|倍)`)
-	marks   = regexp.MustCompile(`^[\s*†‡⬇↓⬆↑▼▲🔻🔺✅❌⚠🚀🏆✓✔★⭐🟢🔴\x{FE0F}!]*$`)
+	numeral = lazy.Regexp(`^([-+−]?)\s?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d*)?|\.\d+)([eE][-+]?\d{1,2})?`)
+	suffix  = lazy.Regexp(`^\s?([kKM万])(?:$|[^a-zA-Z]|tok|\s?tok|\s?token)`)
+	inCell  = lazy.Regexp(`^\s*(` + unitText + `)`)
+	spread  = lazy.Regexp(`^\s*[(（]?\s*(?:±|\+/-)\s*\d[\d.,]*\s*%?\s*[a-z]{0,2}\s*[)）]?`)
+	arrow   = lazy.Regexp(`^\s*` + arrowText + `\s*`)
+	percent = lazy.Regexp(`([-+−–]?)\s*[~≈约]?\s*(\d+(?:\.\d+)?)\s*(%|％|[x×](?:[^\w]|$)|倍)`)
+	marks   = lazy.Regexp(`^[\s*†‡⬇↓⬆↑▼▲🔻🔺✅❌⚠🚀🏆✓✔★⭐🟢🔴\x{FE0F}!]*$`)
 )
 
 // Parts of these expressions.
@@ -142,7 +143,7 @@ func readNumber(text string) (n number, rest string, ok bool) {
 }
 
 // goesOn matches what follows a number that is a part of something else: of a version, a date, a name.
-var goesOn = regexp.MustCompile(`^[-.,:_…a-zA-Z]`)
+var goesOn = lazy.Regexp(`^[-.,:_…a-zA-Z]`)
 
 // A found amount, and whether the cell has nothing else.
 type foundAmount struct {
@@ -150,7 +151,6 @@ type foundAmount struct {
 	alone bool
 }
 
-// readAmount finds the only amount in a text.
 func readAmount(text string) (a foundAmount, ok bool) {
 	if !strings.ContainsAny(text, "%％xX×倍") {
 		return a, false
@@ -179,22 +179,19 @@ func readAmount(text string) (a foundAmount, ok bool) {
 }
 
 // besideAmount is what may stand with an amount, beside a word for its direction.
-var besideAmount = regexp.MustCompile(`(?i)\b(?:vs\.?|than|of|the|by|about|main|base(?:line)?|before)\b|[约了的]`)
+var besideAmount = lazy.Regexp(`(?i)\b(?:vs\.?|than|of|the|by|about|main|base(?:line)?|before)\b|[约了的]`)
 
 // onlyAmount reports whether the words around an amount are no sentence about something else.
 func onlyAmount(around string) bool {
 	return !letters.MatchString(besideAmount.ReplaceAllString(directionless(around), ""))
 }
 
-var letters = regexp.MustCompile(`[\pL\pN]`)
+var letters = lazy.Regexp(`[\pL\pN]`)
 
 // change is the relative change that an amount states, with a head that may say its direction. Where neither does,
 // what the values show decides its sign; was is nil if they are not known.
 func (a amount) change(head string, latency bool, was, is *float64) (change, step float64, ok bool) {
-	way := a.way
-	if way == "" {
-		way = head
-	}
+	way := cmp.Or(a.way, head)
 	shown := 0.0
 	if was != nil && is != nil {
 		shown = *is - *was

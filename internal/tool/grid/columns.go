@@ -1,14 +1,13 @@
 package grid
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
-// A column is what a column holds.
 type column struct {
 	kind columnKind
 	label
@@ -63,7 +62,7 @@ func (r *reader) columns() (all []column, ok bool) {
 }
 
 // measures are heads of columns that are results, but none of a load test.
-var measures = regexp.MustCompile(`(?i)accura|\bhit\b|\bacc\b|score|gsm8k|mmlu|pass@|\brate\b|\bratio\b|memory|` +
+var measures = lazy.Regexp(`(?i)accura|\bhit\b|\bacc\b|score|gsm8k|mmlu|pass@|\brate\b|\bratio\b|memory|` +
 	`\bmem\b|\bgi?b\b|利用率|精度|准确率|命中率|显存|接受率`)
 
 // canTell reports whether cells below the head can tell rows apart: they are no measurements.
@@ -84,7 +83,6 @@ func (r *reader) isRate(i int, lead bool) bool {
 	return others && (i == 0 || !r.hasFractions(i))
 }
 
-// column is the cells of a column.
 func (r *reader) column(i int) (cells []string) {
 	for _, row := range r.rows {
 		cells = append(cells, row.cells[i])

@@ -178,7 +178,6 @@ func (s *Scanner) Take() []Table {
 // Close ends the table that is open: the text has no more lines.
 func (s *Scanner) Close() { s.end() }
 
-// end reads the open table.
 func (s *Scanner) end() {
 	d := s.open
 	s.open = nil

@@ -2,12 +2,12 @@ package grid
 
 import (
 	"html"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 )
 
@@ -30,8 +30,8 @@ type label struct {
 }
 
 var (
-	links    = regexp.MustCompile(`!?\[([^\[\]]*)\]\([^()]*\)`)
-	anyTag   = regexp.MustCompile(`</?[a-zA-Z][^<>]*>`)
+	links    = lazy.Regexp(`!?\[([^\[\]]*)\]\([^()]*\)`)
+	anyTag   = lazy.Regexp(`</?[a-zA-Z][^<>]*>`)
 	emphasis = strings.NewReplacer(
 		"**", "", "`", "", "~~", "", `\|`, "|", `\_`, "_", `\*`, "*", "\u00a0", " ")
 	changes = lexicon.Compile(`(?i)\b(?:changes?|delta|diff(?:erence)?|improvements?|speed-?ups?|gain|uplift|` +
@@ -48,15 +48,15 @@ var (
 	lowIs   = lexicon.Compile(`(?i)\(?(?:lower|higher|smaller|larger|less|more)(?: is)? better\)?|` +
 		`越[小大低高]越好|[⬇↓⬆↑]\x{FE0F}?`)
 	latencies = lexicon.Compile(`(?i)\blat(?:ency)?\b|时延|延迟`)
-	isNoise   = regexp.MustCompile(`(?i)^(?:(?:the|of|for|and|per|in|time|times|latency|lat|tokens?|tok|requests?|reqs?|` +
+	isNoise   = lazy.Regexp(`(?i)^(?:(?:the|of|for|and|per|in|time|times|latency|lat|tokens?|tok|requests?|reqs?|` +
 		`value|val|results?|metrics?|stats?|percentiles?|e2e|end|to|tests?|num|number|total|avg|server|user|` +
 		`output|input|excl\.?|1st|数值|结果|值|时延|延迟|耗时|时间|指标|性能|[-/:：,，.|()（）\[\]*+@#=]+)\s*)*$`)
-	statisticNoise = regexp.MustCompile(`(?i)^(?:values?|percentiles?|stat(?:istic)?s?|分位数?|[-:：.()\s])*$`)
+	statisticNoise = lazy.Regexp(`(?i)^(?:values?|percentiles?|stat(?:istic)?s?|分位数?|[-:：.()\s])*$`)
 	// emptied are brackets, and vacant a separator, of which what they held is taken out.
-	emptied = regexp.MustCompile(`[(\[（【]\s*[)\]）】]`)
-	vacant  = regexp.MustCompile(`\s+([/,，|])(?:\s+[/,，|])+\s+`)
+	emptied = lazy.Regexp(`[(\[（【]\s*[)\]）】]`)
+	vacant  = lazy.Regexp(`\s+([/,，|])(?:\s+[/,，|])+\s+`)
 	// indexed is the index of a configuration behind an identifier.
-	indexed = regexp.MustCompile(`\[\d+\]$`)
+	indexed = lazy.Regexp(`\[\d+\]$`)
 )
 
 // The words of labels.
@@ -75,7 +75,6 @@ func clean(text string) string {
 	return strings.TrimSpace(emphasis.Replace(text))
 }
 
-// clip bounds a text.
 func clip(text string) string {
 	if len(text) <= longestCell {
 		return text
@@ -87,7 +86,6 @@ func clip(text string) string {
 	return text[:end]
 }
 
-// parse reads a label.
 func parse(text string) label {
 	l := label{text: clean(text)}
 	if len(l.text) > longestCell/2 {
@@ -194,7 +192,7 @@ func (l *label) names(t string, blank *blanker, start, end int) {
 	}
 }
 
-var exactPercent = regexp.MustCompile(`^(\d{1,2}(?:\.\d{1,3})?)%$`)
+var exactPercent = lazy.Regexp(`^(\d{1,2}(?:\.\d{1,3})?)%$`)
 
 func (l *label) statistics(blank *blanker) {
 	words := statisticWords.Find(blank.text)

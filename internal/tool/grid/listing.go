@@ -1,20 +1,20 @@
 package grid
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 )
 
 var (
-	servingTitle = regexp.MustCompile(`={3,} ?Serving Benchmark Result ?={3,}`)
-	offline      = regexp.MustCompile(`^Throughput: ([\d.]+) requests/s, ([\d.]+) (?:total )?tokens/s` +
+	servingTitle = lazy.Regexp(`={3,} ?Serving Benchmark Result ?={3,}`)
+	offline      = lazy.Regexp(`^Throughput: ([\d.]+) requests/s, ([\d.]+) (?:total )?tokens/s` +
 		`(?:, ([\d.]+) output tokens/s)?$`)
-	oneBatch = regexp.MustCompile(`^(?:Avg|(\d+)% percentile) latency: (\d+(?:\.\d+)?) seconds$`)
-	item     = regexp.MustCompile(`^(.*?\S)\s*:\s+(\S.*)$`)
+	oneBatch = lazy.Regexp(`^(?:Avg|(\d+)% percentile) latency: (\d+(?:\.\d+)?) seconds$`)
+	item     = lazy.Regexp(`^(.*?\S)\s*:\s+(\S.*)$`)
 )
 
 // isListing reports whether a line begins a listing of one of the known tools, and notes which.
@@ -37,7 +37,6 @@ func isListing(d *draft, text string) bool {
 // mostItems is how many lines a listing has at most.
 const mostItems = 120
 
-// addItem reads a line of a listing.
 func (d *draft) addItem(n int, text string) bool {
 	d.sure = d.sure || d.title != "list"
 	switch first := len(d.rows) == 0; {
@@ -81,7 +80,6 @@ func (d *draft) lists(text string) bool {
 	return true
 }
 
-// isLine reports whether a text is a line of =.
 func isLine(text string) bool { return len(text) >= 10 && strings.Trim(text, "=") == "" }
 
 func isPadded(text string) bool {
@@ -105,7 +103,6 @@ func isMeasured(text string) bool {
 	return ok && (l.unit.told() || c.values[0].unit.told())
 }
 
-// readListing reads a listing.
 func (d *draft) readListing() (Table, bool) {
 	r := newReader(d, d.program())
 	if r.tool == "" || !d.sure {

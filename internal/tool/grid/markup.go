@@ -1,9 +1,10 @@
 package grid
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // tags are the state of reading an HTML table.
@@ -27,11 +28,10 @@ type held struct {
 }
 
 var (
-	tag      = regexp.MustCompile(`(?i)<(/?)(table|tr|th|td|br)\b([^<>]*)>`)
-	spanning = regexp.MustCompile(`(?i)(col|row)span\s*=\s*["']?(\d{1,3})`)
+	tag      = lazy.Regexp(`(?i)<(/?)(table|tr|th|td|br)\b([^<>]*)>`)
+	spanning = lazy.Regexp(`(?i)(col|row)span\s*=\s*["']?(\d{1,3})`)
 )
 
-// addHTML reads a line of an HTML table.
 func (d *draft) addHTML(n int, text string) bool {
 	h := d.html
 	h.lines++

@@ -2,10 +2,10 @@ package grid
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 )
 
@@ -30,7 +30,7 @@ var (
 	newOverOld = lexicon.Compile(`(?i)\b` + newValue + divided + oldValue + `|(?:优化|修改)后\s*/\s*(?:优化|修改)前`)
 	oldOverNew = lexicon.Compile(`(?i)\b` + oldValue + divided + newValue + `|(?:优化|修改)前\s*/\s*(?:优化|修改)后`)
 	// ratioHead is a head that names nothing but a ratio.
-	ratioHead = regexp.MustCompile(`(?i)^\W*(?:ratio|times|factor|multiple|倍数|倍率|比值|x)?\W*$`)
+	ratioHead = lazy.Regexp(`(?i)^\W*(?:ratio|times|factor|multiple|倍数|倍率|比值|x)?\W*$`)
 )
 
 // ratioOf is the ratio that is left of a label without its metric; notRatio if it says more.
@@ -51,7 +51,6 @@ func ratioOf(rest string) ratio {
 	return of
 }
 
-// definedRatio is the ratio that a text defines.
 func definedRatio(text string) ratio {
 	switch {
 	case newOverOld.Find(text) != nil:

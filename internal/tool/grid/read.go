@@ -2,17 +2,16 @@ package grid
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 )
 
-// A reader reads the cells of one table.
 type reader struct {
 	tool   string
 	heads  []label
@@ -60,7 +59,7 @@ func (d *draft) read() (Table, bool) {
 }
 
 // inShares matches the line above a table of shares or of errors.
-var inShares = regexp.MustCompile(`(?i)\bin %|percent|\berrors?\b|variation|误差|偏差|百分比`)
+var inShares = lazy.Regexp(`(?i)\bin %|percent|\berrors?\b|variation|误差|偏差|百分比`)
 
 func newReader(d *draft, tool string) *reader {
 	return &reader{
@@ -165,7 +164,6 @@ type place struct {
 	load    []Setting
 }
 
-// figures adds the numbers of a cell.
 func (r *reader) figures(p place, c cell) (first *float64) {
 	if len(c.values) != max(1, len(p.stats)) || c.after != nil {
 		return nil
@@ -192,7 +190,6 @@ func (r *reader) figures(p place, c cell) (first *float64) {
 	return first
 }
 
-// base is a number as a figure.
 func (r *reader) base(p place, stat string, n number) (name string, v, step float64, ok bool) {
 	u := p.unit
 	if n.unit.told() {
@@ -217,7 +214,6 @@ func (r *reader) base(p place, stat string, n number) (name string, v, step floa
 	return name, n.value * scale, n.step * scale, true
 }
 
-// change adds what a cell states of a change.
 func (r *reader) change(p place, text, way string, a amount, before, after *float64) {
 	stat := ""
 	if len(p.stats) == 1 {
@@ -284,8 +280,8 @@ func amountOf(h label, c cell) (amount, bool) {
 }
 
 var (
-	factors  = regexp.MustCompile(`(?i)speed-?up|加速比`)
-	baseline = regexp.MustCompile(`(?i)\b(?:base(?:line)?|before|main|master|old|previous|off|disabled|upstream|` +
+	factors  = lazy.Regexp(`(?i)speed-?up|加速比`)
+	baseline = lazy.Regexp(`(?i)\b(?:base(?:line)?|before|main|master|old|previous|off|disabled|upstream|` +
 		`origin(?:al)?|without|w/o)\b|前|未|关闭|原始|基线`)
 )
 

@@ -1,8 +1,9 @@
 package grid
 
 import (
-	"regexp"
 	"slices"
+
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // readRows reads a table whose heads name the metrics: rows are variants, loads, or statistics.
@@ -129,13 +130,13 @@ func (r *reader) named(head, cell label) string {
 }
 
 // isValue matches the head of a column that has the values of the only variant.
-var isValue = regexp.MustCompile(`(?i)^(?:value|val|results?|数值|结果|值)$`)
+var isValue = lazy.Regexp(`(?i)^(?:value|val|results?|数值|结果|值)$`)
 
 // repeats are what only counts the repetitions of a measurement.
-var repeats = regexp.MustCompile(`(?i)^(?:(?:run|trial|round|rep|repeat|iteration|iter|no\.?|#|序号|轮次|次数)` +
+var repeats = lazy.Regexp(`(?i)^(?:(?:run|trial|round|rep|repeat|iteration|iter|no\.?|#|序号|轮次|次数)` +
 	`\s*[#_-]?\s*\d{0,3}|第\s*[\d一二三四五]\s*[次轮])$`)
 
-var isSwitch = regexp.MustCompile(`(?i)^(?:on|off|yes|no|true|false|✓|✗|✅|❌|是|否|开|关)$`)
+var isSwitch = lazy.Regexp(`(?i)^(?:on|off|yes|no|true|false|✓|✗|✅|❌|是|否|开|关)$`)
 
 // rowsAreStatistics reports whether each row is a statistic of what the heads name.
 func (r *reader) rowsAreStatistics(columns []column) bool {
@@ -180,7 +181,6 @@ func (r *reader) readRow(columns []column, row row, k rowKey) {
 	r.done = append(r.done, doneRow{k, values})
 }
 
-// place is that of a cell.
 func (r *reader) place(c column, k rowKey) place {
 	p := place{line: k.line, metric: c.metric, stats: c.stats, unit: c.unit, variant: k.variant}
 	p.load = slices.Concat(k.load, c.settings)
@@ -255,7 +255,6 @@ func valueAt(row doneRow, n int) *float64 {
 	return nil
 }
 
-// changeCell reads a cell of a column of changes.
 func (r *reader) changeCell(columns []column, n int, values []*float64, p place, text string, c cell) {
 	a, ok := amountOf(columns[n].label, c)
 	if !ok || p.metric == "" && !metricOf(columns, n, &p) {

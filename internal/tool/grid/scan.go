@@ -1,9 +1,10 @@
 package grid
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // straight are characters of lines that are drawn.
@@ -31,11 +32,10 @@ func hasLines(text string) bool {
 }
 
 var (
-	quotation = regexp.MustCompile(`^ {0,3}(?:> ?)+`)
-	tableTag  = regexp.MustCompile(`(?i)<table[\s>]`)
+	quotation = lazy.Regexp(`^ {0,3}(?:> ?)+`)
+	tableTag  = lazy.Regexp(`(?i)<table[\s>]`)
 )
 
-// start begins a table with a line that can be its first.
 func start(n int, text string, above []string) *draft {
 	d := &draft{first: n, last: n, above: above}
 	trimmed := strings.TrimSpace(Unquoted(text))
@@ -265,7 +265,6 @@ func hasNumber(cells []string) bool {
 	return false
 }
 
-// splitSeparated splits at a separator outside of quotes.
 func splitSeparated(text string, separator byte) (cells []string) {
 	quoted, start := false, 0
 	for i := 0; i <= len(text) && len(cells) < mostColumns; i++ {

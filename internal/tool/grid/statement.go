@@ -1,12 +1,12 @@
 package grid
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 )
 
@@ -19,18 +19,18 @@ import (
 // two variants, at the load that a label right above names.
 
 var (
-	bullet = regexp.MustCompile(`^(?:[-*•+]|\d{1,2}[.)])\s+`)
+	bullet = lazy.Regexp(`^(?:[-*•+]|\d{1,2}[.)])\s+`)
 	// stating matches a metric, its value and the value after an arrow.
-	stating = regexp.MustCompile(`^((?:[\pL_][\pL\d_/-]*\s*)*)[=:：]?\s*` +
+	stating = lazy.Regexp(`^((?:[\pL_][\pL\d_/-]*\s*)*)[=:：]?\s*` +
 		`((?:\d[\d,.]*\s*(?:` + unitText + `)?\s*` + arrowText + `\s*)?` +
 		`\d[\d,.]*\s*(?:` + unitText + `))(?:[\s,;，；、(（]|\.?$)`)
 	// compared is what makes a remark one of a change or a bound.
-	compared = regexp.MustCompile(`[%％<>≤≥±→×倍]|\d\s?x\b|\bvs\b`)
+	compared = lazy.Regexp(`[%％<>≤≥±→×倍]|\d\s?x\b|\bvs\b`)
 	// unfitting are words of text whose values are no results: aims and logs.
-	unfitting = regexp.MustCompile(`(?i)\bSL[OA]s?\b|\btargets?\b|objective|threshold|requirement|\bgoals?\b|budget|` +
+	unfitting = lazy.Regexp(`(?i)\bSL[OA]s?\b|\btargets?\b|objective|threshold|requirement|\bgoals?\b|budget|` +
 		`service level|\bavg (?:prompt|generation) throughput|目标|阈值|要求`)
 	// partial are labels of what is no variant: a part of a run or of a log, a phase, a difference.
-	partial = regexp.MustCompile(`(?i)^[^\pL]*$|^\W?(?:req(?:uest)?|prompt|query|user|client|session|step|turn|rank|` +
+	partial = lazy.Regexp(`(?i)^[^\pL]*$|^\W?(?:req(?:uest)?|prompt|query|user|client|session|step|turn|rank|` +
 		`worker|replica|[gn]pu|engine|layer|instance|stage|node|device|wave|phase|interval|window|part|minute)s?` +
 		`\s*[#_-]?\s*\d+(?:\W?$|\s*(?:of|/)\s*)|` +
 		`^(?:prefill|decode|input|output|prompt|generation|total|overall|sum|note|example)\b|` +
@@ -45,7 +45,6 @@ func (d *draft) unfit(text string) bool {
 // beforeAfter is the title of a draft of statements with arrows; that of others is their first label.
 const beforeAfter = "->"
 
-// addStatement reads a line that may be a statement.
 func (d *draft) addStatement(n int, text string) bool {
 	first := len(d.results) == 0
 	_, _, labeled := cutLabel(text)
@@ -144,7 +143,7 @@ func otherValue(text string) (rest string, ok bool) {
 }
 
 // other is a name and a number.
-var other = regexp.MustCompile(`^\pL[\pL _-]{1,40}[=:： ]\s*\d+(?:\.\d+)?\s*[%％]?\s*$`)
+var other = lazy.Regexp(`^\pL[\pL _-]{1,40}[=:： ]\s*\d+(?:\.\d+)?\s*[%％]?\s*$`)
 
 // statedValues reads a text of metrics and their values; after has the second of two with an arrow between.
 func statedValues(text string) (before, after []trace.ReportedFigure, ok bool) {

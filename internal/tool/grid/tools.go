@@ -1,11 +1,11 @@
 package grid
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // The consoles that are known.
@@ -46,9 +46,9 @@ func toolOf(d *draft, heads []string, rows []row) string {
 }
 
 var (
-	requestLatency = regexp.MustCompile(`^(?:Average |\[)?[Ll]atency\]?(?: |$)`)
-	totalTime      = regexp.MustCompile(`(?i)^(?:total|elapsed|benchmark|test) (?:time|duration)\b`)
-	totalTPS       = regexp.MustCompile(`(?i)^total TPS\b`) // of output tokens or of all
+	requestLatency = lazy.Regexp(`^(?:Average |\[)?[Ll]atency\]?(?: |$)`)
+	totalTime      = lazy.Regexp(`(?i)^(?:total|elapsed|benchmark|test) (?:time|duration)\b`)
+	totalTPS       = lazy.Regexp(`(?i)^total TPS\b`) // of output tokens or of all
 )
 
 // adapt gives a label the meaning that it has in a tool's console.

@@ -1,12 +1,13 @@
 package grid
 
 import (
-	"regexp"
 	"slices"
+
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // counts are heads of columns that tell nothing apart and have no figures.
-var counts = regexp.MustCompile(`(?i)^(?:n|#|count|samples?|notes?|remarks?|comments?|status|units?|better|` +
+var counts = lazy.Regexp(`(?i)^(?:n|#|count|samples?|notes?|remarks?|comments?|status|units?|better|` +
 	`direction|单位|备注|说明)$`)
 
 // turn makes a table whose rows name the metrics, in one of their cells, one whose heads do. Of its columns those with
@@ -43,7 +44,6 @@ func (r *reader) turn(metric int) {
 	r.heads, r.rows, r.turned = heads, rows, true
 }
 
-// valueColumns are the columns with values.
 func (r *reader) valueColumns(metric int) (all []int) {
 	for i := metric + 1; i < len(r.heads); i++ {
 		h := r.heads[i]

@@ -1,10 +1,10 @@
 package grid
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 )
 
@@ -51,16 +51,15 @@ var units = func() map[string]unit {
 	return all
 }()
 
-// unitOf is the unit that a text is.
 func unitOf(text string) (unit, bool) {
 	u, ok := units[strings.ToLower(strings.ReplaceAll(strings.Trim(text, " ."), " ", ""))]
 	return u, ok
 }
 
 var (
-	bracketed = regexp.MustCompile(`[(\[（【]([^()\[\]（）【】]*)[)\]）】]`)
+	bracketed = lazy.Regexp(`[(\[（【]([^()\[\]（）【】]*)[)\]）】]`)
 	// bareUnit is a unit that stands at the end of a label or at that of a word of an identifier.
-	bareUnit = regexp.MustCompile(`(?i)(?:^|[\s,，/:：]|时延|延迟|耗时|吞吐|吞吐量)` +
+	bareUnit = lazy.Regexp(`(?i)(?:^|[\s,，/:：]|时延|延迟|耗时|吞吐|吞吐量)` +
 		`((?:k ?)?(?:tokens?|toks?) ?(?:/|per) ?s(?:ec(?:ond)?)?|` +
 		`(?:requests?|reqs?) ?(?:/|per) ?s(?:ec(?:ond)?)?|per sec(?:ond)?|` +
 		`ms|msec|s|sec|secs|seconds|us|µs|μs|毫秒|秒|微秒|%)(?:\s*$|[\s,，].{0,12}$)`)
@@ -106,7 +105,6 @@ func (u unit) of(metric string) (name string, scale float64, ok bool) {
 	return metric, u.scale, u.dimension == want
 }
 
-// dimension is that of the metric.
 func dimension(metric string) figure.Unit {
 	switch {
 	case metric == lexicon.Throughput:

@@ -2,12 +2,13 @@ package ingest
 
 import (
 	"errors"
-	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan/secret"
 	"github.com/pitot-bench/pitot/internal/plan/shell"
 	"github.com/pitot-bench/pitot/internal/record/environment"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 	"github.com/pitot-bench/pitot/internal/tool/python"
@@ -22,7 +23,7 @@ const (
 
 var (
 	image  = lexicon.Compile(`(?i)^(?:docker |container )?(?:image|镜像)\s*=\s*\S`)
-	prompt = regexp.MustCompile(`^(?:\([\w.-]+\)\s*)?(?:\S*[@:~/]\S*)?[$#%>❯]\s+`)
+	prompt = lazy.Regexp(`^(?:\([\w.-]+\)\s*)?(?:\S*[@:~/]\S*)?[$#%>❯]\s+`)
 )
 
 // tableContext are what was found ahead of a table that belongs to it alone.
@@ -79,7 +80,7 @@ func (r *textReader) take(l line) bool {
 const exporting = "export "
 
 // stated is NAME: VALUE in words of an author.
-var stated = regexp.MustCompile(`^[^:：|<>]{1,40}[:：]\s*[^\s/][^|<>]{0,160}$`)
+var stated = lazy.Regexp(`^[^:：|<>]{1,40}[:：]\s*[^\s/][^|<>]{0,160}$`)
 
 // describes reports whether a line is on the environment. In a section on it any NAME: VALUE of the text is, and in
 // other sections and in what programs print those that are known.
@@ -244,4 +245,27 @@ func commandSettings(lines []string) map[string]string {
 		}
 	}
 	return settings
+}
+
+var starts = lazy.Regexp(`\bsglang\.launch_server\b|\bsglang serve\b|\bvllm serve\b|\bvllm\.entrypoints\.openai\.api_server\b`)
+
+// serverOf is the environment of the server, by lines on the environment of a table, outermost first, and by the
+// command line that starts it. nil: they state none.
+func serverOf(env [][]string, run []string) *environment.Environment {
+	var l environment.Listing
+	command := ""
+	for _, line := range run { // what stands nearest counts
+		switch {
+		case command == "" && starts.MatchString(line):
+			command = line
+		case strings.HasPrefix(line, exporting):
+			l.Line(line, true)
+		}
+	}
+	for _, lines := range slices.Backward(env) {
+		for _, line := range lines {
+			l.Line(line, true)
+		}
+	}
+	return l.Environment(command)
 }

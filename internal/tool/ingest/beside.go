@@ -44,7 +44,6 @@ func (r *textReader) split(l *line) bool {
 	return true
 }
 
-// turn reads what stood to the right.
 func (r *textReader) turn() {
 	if r.aside == nil {
 		return

@@ -1,8 +1,9 @@
 package ingest
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // An htmlCells follows the cells of an HTML table, in which authors put result tables side by side: the first row
@@ -16,7 +17,7 @@ type htmlCells struct {
 	text    *string
 }
 
-var cellTag = regexp.MustCompile(`(?i)<(/?)(table|tr|t[hd])\b[^>]*>`)
+var cellTag = lazy.Regexp(`(?i)<(/?)(table|tr|t[hd])\b[^>]*>`)
 
 // Cells that are looked at, and how much of one.
 const (
@@ -24,7 +25,6 @@ const (
 	longestCell = 120 // bytes
 )
 
-// read reads a line.
 func (c *htmlCells) read(text string) {
 	if !c.inside && !strings.Contains(text, "<t") && !strings.Contains(text, "<T") {
 		return

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/tool/grid"
 	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 )
@@ -26,31 +26,31 @@ type claim struct {
 const unitWords = `ms|毫秒|µs|us|seconds|secs?|s|秒|tok(?:en)?s?/s(?:ec)?|req(?:uest)?s?/s(?:ec)?|tps|rps|qps`
 
 var (
-	rateUnit     = regexp.MustCompile(`(?i)(?:/| per )s|^[tqr]ps$`)
-	behindNumber = regexp.MustCompile(`(?:^|[^\pL\d.,])\d[\d.,]*[kK]?\s*$`)
+	rateUnit     = lazy.Regexp(`(?i)(?:/| per )s|^[tqr]ps$`)
+	behindNumber = lazy.Regexp(`(?:^|[^\pL\d.,])\d[\d.,]*[kK]?\s*$`)
 	// optimized are words that state a change right ahead of its amount only.
-	optimized = regexp.MustCompile(`(?:优化|快)[了约\s]*$`)
+	optimized = lazy.Regexp(`(?:优化|快)[了约\s]*$`)
 	// bareAmount is a clause that goes on with the change of the one before: `and by 8 % at concurrency 64`.
-	bareAmount = regexp.MustCompile(`(?i)^\s*(?:by\s+|to\s+)?(?:about |around |roughly |[~≈约])?\s*\d`)
+	bareAmount = lazy.Regexp(`(?i)^\s*(?:by\s+|to\s+)?(?:about |around |roughly |[~≈约])?\s*\d`)
 	// unclaimed are words of a clause that states a bound, a wish, somebody else's
 	// figures, a share or nothing.
 	unclaimed = lexicon.Compile(`(?i)noise|jitter|\bvarian?(?:ce|tion)|deviation|within|±|less than|(?:under|below) \d|at most|up to|\btarget\b|\bgoal|expect|should|\bwant|\bhope|\bif\b|could|would|might|\bpaper\b|\bnot?\b|n't\b|confidence|\bSL[OA]s?\b|accepta|tolera|\berror\b|utili[sz]ation|usage|接受率|hit rate|% (?:load|ci|of (?:all|the (?:requests|max|peak|time)))\b|[?？]|误差|波动|噪声|抖动|以内|不超过|不到|不足|最多|低于|小于|目标|预期|预计|希望|如果|是否|论文|方差|标准差|利用率|命中率|没有|未`)
 
 	amount = lexicon.Compile(`(\d+(?:\.\d+)?)\s?(%|％|[x×](?:\W|$)|倍|times\s+(?:that|of|the|as|faster|slower|higher|lower|longer)\b)`)
 	// pair is a value before and one after: `312 -> 250 ms`, `from 312 ms to 250 ms`, `由 312 降至 250 ms`.
-	pair = regexp.MustCompile(`(?i)(from|从|由)?\s*[~约]?(\d[\d,]*(?:\.\d+)?)\s*(` + unitWords + `)?\s*(->|-->|=>|→|⇒|➜|to|到|降至|降到|降为|提升至|提升到|提高到|提升为|增至|减至|减少到|变为|至)\s*[~约]?(\d[\d,]*(?:\.\d+)?)\s*(` + unitWords + `)?`)
+	pair = lazy.Regexp(`(?i)(from|从|由)?\s*[~约]?(\d[\d,]*(?:\.\d+)?)\s*(` + unitWords + `)?\s*(->|-->|=>|→|⇒|➜|to|到|降至|降到|降为|提升至|提升到|提高到|提升为|增至|减至|减少到|变为|至)\s*[~约]?(\d[\d,]*(?:\.\d+)?)\s*(` + unitWords + `)?`)
 	// ofOriginal stands around a factor of the value before: it is no speed.
-	ofOriginal = regexp.MustCompile(`(?i)(?:原来|之前|基线|优化前|修改前)的\s*$`)
-	ofBefore   = regexp.MustCompile(`(?i)^\s*(?:that\s+)?(?:of\s+)?(?:the\s+|its\s+)?(?:original|baseline|previous|main|before)`)
+	ofOriginal = lazy.Regexp(`(?i)(?:原来|之前|基线|优化前|修改前)的\s*$`)
+	ofBefore   = lazy.Regexp(`(?i)^\s*(?:that\s+)?(?:of\s+)?(?:the\s+|its\s+)?(?:original|baseline|previous|main|before)`)
 	clause     = lexicon.Compile(`[;；。，、]|,\s|\.\s|\s(?:and|but|while|when|whereas)\s|以及|并且|但是?|而且?`)
 	logged     = lexicon.Compile(`\b(?:INFO|WARNING|WARN|ERROR|DEBUG)\b`)
 	// intoShare is what stands ahead of an amount that is what remains: `to 80%`.
-	intoShare = regexp.MustCompile(`(?i)(?:\bto|至|到)(?:原来的|约|about|around|~|～|\s)*$`)
+	intoShare = lazy.Regexp(`(?i)(?:\bto|至|到)(?:原来的|约|about|around|~|～|\s)*$`)
 	// faster is the comparison of two things, and gap how far two are apart.
 	faster = lexicon.Compile(`(?i)\b(?:faster|slower) than\b`)
 	gap    = lexicon.Compile(`(?i)\b(?:gap|difference|discrepancy|differs? by)\b|差距|相差|差异|差了`)
 	// beside is what can stand between a metric and the factor of it.
-	beside = regexp.MustCompile(`(?i)^(?:is|the|of|by|=|:|：|[\s|*(（+~～约\x60])*$`)
+	beside = lazy.Regexp(`(?i)^(?:is|the|of|by|=|:|：|[\s|*(（+~～约\x60])*$`)
 )
 
 // Lines longer than this state nothing that could be told apart.
@@ -400,13 +400,6 @@ type item struct {
 func (r *textReader) enterItem(text string) {
 	if t := strings.TrimSpace(text); len(r.items) < mostMarks && len(t) < longestClaim && strings.HasSuffix(strings.TrimRight(t, "*"), ":") {
 		r.items = append(r.items, item{indentOf(text), unlisted(t)})
-	}
-}
-
-// leaveItems leaves the items that a line does not stand below.
-func (r *textReader) leaveItems(text string) {
-	for n := len(r.items); n > 0 && r.items[n-1].indent >= indentOf(text); n-- {
-		r.items = r.items[:n-1]
 	}
 }
 

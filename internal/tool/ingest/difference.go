@@ -1,11 +1,11 @@
 package ingest
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 )
 
@@ -15,7 +15,7 @@ var (
 	// quantity is a number with a unit, or one with a sign.
 	quantity = lexicon.Compile(`(?i)[-+−－＋]?(\d[\d,]*(?:\.\d+)?)\s?(` + unitWords + `)(?:[^\pL\d/]|$)|[-+−－＋](\d[\d,]*(?:\.\d+)?)(?:[^\pL\d.%％/×]|\.?$)`)
 	// roughly are words that stand between a word for a change and its amount.
-	roughly = regexp.MustCompile(`(?i)(?:\b(?:by|of|about|around|roughly|approximately|nearly|almost|some|an?|another)\b|[~≈约近了达\s])*$`)
+	roughly = lazy.Regexp(`(?i)(?:\b(?:by|of|about|around|roughly|approximately|nearly|almost|some|an?|another)\b|[~≈约近了达\s])*$`)
 	// changing are words for a change in a unit, right ahead of its amount.
 	changing = lexicon.Vocabulary{
 		{Expression: lexicon.Compile(`(?i)\b(?:sav|shav|trimm?)(?:es?|ed|ings?)\b|节省|节约|(?:[^至最更多差]|^)少`), Means: "down"},
@@ -28,14 +28,13 @@ var (
 
 var (
 	// added are words of which the amount is one of a metric only if that follows: `adds 5 ms to TTFT`.
-	added    = regexp.MustCompile(`(?i)^(?:add|cost)`)
-	ofMetric = regexp.MustCompile(`(?i)^(?:to|of|in)\s+(?:the\s+)?(?:(?:mean|median|average|avg|p\d+)\s+)?(?:ttft|tpot|itl|e2e|latency|time|inter)`)
+	added    = lazy.Regexp(`(?i)^(?:add|cost)`)
+	ofMetric = lazy.Regexp(`(?i)^(?:to|of|in)\s+(?:the\s+)?(?:(?:mean|median|average|avg|p\d+)\s+)?(?:ttft|tpot|itl|e2e|latency|time|inter)`)
 )
 
 // canDiffer is a quick no for lines without a difference.
 func canDiffer(text, lower string) bool { return quantity.Finds(text, lower) }
 
-// differenceClaims are the differences in a clause.
 func differenceClaims(text, metric string, metrics []lexicon.Word) (all []claim) {
 	for _, m := range quantity.FindAll(text, lexicon.Lower(text)) {
 		if c, ok := readDifference(text, metric, metrics, m); ok {

@@ -128,12 +128,10 @@ func (r *textReader) begun(g grid.Table, next *grid.Result) *printed {
 	return nil
 }
 
-// fresh are the figures that a result does not have.
 func fresh(figures []trace.ReportedFigure, of *grid.Result) []trace.ReportedFigure {
 	return slices.DeleteFunc(slices.Clone(figures), func(f trace.ReportedFigure) bool { return of.Has(f.Name) })
 }
 
-// consistent reports whether no setting has two values.
 func consistent(a, b []grid.Setting) bool {
 	for _, s := range a {
 		if slices.ContainsFunc(b, func(o grid.Setting) bool { return o.Name == s.Name && o.Value != s.Value }) {
@@ -261,7 +259,6 @@ func saysAgain(f, p trace.ReportedFigure) bool {
 	return same && p.Value > 0 && !figure.Lookup(p.Name).Unit.IsCount() && math.Abs(f.Value-p.Value) <= f.Step/2+p.Step/2
 }
 
-// gridRun makes a run of a result.
 func (r *textReader) gridRun(t *printed) trace.Run {
 	o := &trace.Origin{
 		Tool: t.tool, Detail: trace.Table, File: r.name, Line: t.at, Path: t.path, Repeat: t.repeat, Figures: t.grid.Figures,
@@ -294,7 +291,6 @@ func (r *textReader) headingLoad(run *trace.Run, t *printed) {
 	}
 }
 
-// setLoad gives a run settings of its load.
 func setLoad(run *trace.Run, settings []grid.Setting) {
 	var lengths []string
 	for _, s := range settings {

@@ -1,13 +1,13 @@
 package ingest
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/plan/secret"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 )
 
@@ -36,19 +36,19 @@ const (
 )
 
 var (
-	atxHeading  = regexp.MustCompile(`^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$`)
+	atxHeading  = lazy.Regexp(`^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$`)
 	htmlHeading = lexicon.Compile(`(?i)<(h[1-6]|summary)\b[^>]*>\s*(.*?)\s*</(?:h[1-6]|summary)>`)
-	boldLine    = regexp.MustCompile(`^(?:\*\*|__)(.+?)(?:\*\*|__)(.*)$`)
-	htmlTag     = regexp.MustCompile(`</?[a-zA-Z][^>]*>`)
-	bullet      = regexp.MustCompile(`^(?:[-*+•]|\d{1,2}[.)、])\s+`)
-	banner      = regexp.MustCompile(`^(={2,}|#{3,}|-{3,}|\*{3,})\s+(\S.*?)\s+[=#*-]{2,}$`)
-	wikiHeading = regexp.MustCompile(`^h([1-6])\.\s+(.*)$`)
-	tab         = regexp.MustCompile(`^(?:===|\?\?\?|!!!)\+?\s+(?:\w+\s+)?"([^"]+)"$`)
-	callout     = regexp.MustCompile(`^\s*\[![\w-]+\][+-]?`)
+	boldLine    = lazy.Regexp(`^(?:\*\*|__)(.+?)(?:\*\*|__)(.*)$`)
+	htmlTag     = lazy.Regexp(`</?[a-zA-Z][^>]*>`)
+	bullet      = lazy.Regexp(`^(?:[-*+•]|\d{1,2}[.)、])\s+`)
+	banner      = lazy.Regexp(`^(={2,}|#{3,}|-{3,}|\*{3,})\s+(\S.*?)\s+[=#*-]{2,}$`)
+	wikiHeading = lazy.Regexp(`^h([1-6])\.\s+(.*)$`)
+	tab         = lazy.Regexp(`^(?:===|\?\?\?|!!!)\+?\s+(?:\w+\s+)?"([^"]+)"$`)
+	callout     = lazy.Regexp(`^\s*\[![\w-]+\][+-]?`)
 	link        = lexicon.Compile(`!?\[([^\]]*)\]\([^)]*\)`)
 	picture     = lexicon.Compile(`!\[[^\]]*\]\([^)]*\)|<img\b[^>]*>`)
 	escape      = lexicon.Compile("\\\\([\\\\`*_{}\\[\\]()#+.!|<>~-])")
-	parentheses = regexp.MustCompile(`^\s*[(（\[【].*[)）\]】]\s*$`)
+	parentheses = lazy.Regexp(`^\s*[(（\[【].*[)）\]】]\s*$`)
 )
 
 // unlisted is a line without the blanks at its ends, and the marks of lists.
@@ -193,10 +193,10 @@ func isSystem(title string) bool {
 }
 
 // numeral is what counts sections in Chinese.
-var numeral = regexp.MustCompile(`^[一二三四五六七八九十]+[、.．]\s*`)
+var numeral = lazy.Regexp(`^[一二三四五六七八九十]+[、.．]\s*`)
 
 // prefixed is all that a log has of a blank line.
-var prefixed = regexp.MustCompile(`^(?:\[[^\]]*\]|\([^)]*\))\s*[:：]?$`)
+var prefixed = lazy.Regexp(`^(?:\[[^\]]*\]|\([^)]*\))\s*[:：]?$`)
 
 // plainLabel is a line that names the block below it if one follows: it ends with
 // a colon, or else is short and no sentence.
@@ -220,7 +220,7 @@ var emphasis = strings.NewReplacer("**", "", "__", "", "`", "")
 const separators = " \t:：,，;；|-–—→=>"
 
 // emptyPair are parentheses that have nothing left in them.
-var emptyPair = regexp.MustCompile(`[(（\[【]\s*[)）\]】]`)
+var emptyPair = lazy.Regexp(`[(（\[【]\s*[)）\]】]`)
 
 // onlyClaims reports whether a heading has no name beside what it states.
 func onlyClaims(text string) bool {

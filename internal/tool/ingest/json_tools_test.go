@@ -12,7 +12,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/test/golden"
 	"github.com/pitot-bench/pitot/internal/tool"
-	"github.com/pitot-bench/pitot/internal/tool/others"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
@@ -88,7 +87,7 @@ func TestITLOfAIPerfIsAMean(t *testing.T) {
 	if !ok || itl.Value >= icl.Value {
 		t.Errorf("itl %v, icl %v", itl, icl)
 	}
-	if d := tool.Rules([]tool.Tool{others.AIPerf()}).Definition(o.Tool, "itl.p99"); d.Description != "definition.gap-mean-as-itl" {
+	if d := tool.Rules([]tool.Tool{AIPerf()}).Definition(o.Tool, "itl.p99"); d.Description != "definition.gap-mean-as-itl" {
 		t.Errorf("defined as %v", d)
 	}
 }

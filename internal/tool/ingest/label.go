@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/plan/secret"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/tool/result"
 )
 
@@ -94,19 +94,19 @@ func shortened(text string) string {
 }
 
 var (
-	checkout = regexp.MustCompile(`\bgit\s+(?:checkout|switch)(?:\s+-\S+)*\s+([\w./-]+)`)
+	checkout = lazy.Regexp(`\bgit\s+(?:checkout|switch)(?:\s+-\S+)*\s+([\w./-]+)`)
 	// otherCommand are the beginnings of commands other than those of tools.
-	otherCommand = regexp.MustCompile(`^(?:export|set|env|source|cd|pip3?|uv|git|docker|podman|kubectl|nerdctl|bash|sh|curl|wget|sudo|nohup|python3?|taskset|numactl|ray|mpirun|torchrun|srun|\./\S+|[A-Z][A-Z0-9_]*=\S+\s+\S)\b`)
+	otherCommand = lazy.Regexp(`^(?:export|set|env|source|cd|pip3?|uv|git|docker|podman|kubectl|nerdctl|bash|sh|curl|wget|sudo|nohup|python3?|taskset|numactl|ray|mpirun|torchrun|srun|\./\S+|[A-Z][A-Z0-9_]*=\S+\s+\S)\b`)
 	// typed is a line that was typed into a terminal.
-	typed = regexp.MustCompile(`^(?:\([\w.-]+\)\s*)?(?:\S*[@:~/]\S*[$#%>❯]|[$❯])\s+\S`)
+	typed = lazy.Regexp(`^(?:\([\w.-]+\)\s*)?(?:\S*[@:~/]\S*[$#%>❯]|[$❯])\s+\S`)
 	// bracketed is a line of words in brackets, and nothing else.
-	bracketed = regexp.MustCompile(`^[\[【(（<«]+\s*([^\[\]【】()（）<>«»]*\pL[^\[\]【】()（）<>«»]*?)\s*[\]】)）>»]+\s*[:：]?$`)
+	bracketed = lazy.Regexp(`^[\[【(（<«]+\s*([^\[\]【】()（）<>«»]*\pL[^\[\]【】()（）<>«»]*?)\s*[\]】)）>»]+\s*[:：]?$`)
 	// pairWord are words that name one side of a comparison.
-	pairWord = regexp.MustCompile(`(?i)\b(?:before|after|baseline|base|main|master|origin(?:al)?|upstream|previous|new|old|this (?:pr|branch|commit|change|patch)|(?:pre|post)-?\w+|pr|patch(?:ed)?|with(?:out)?|w/o?|enabled?|disabled?|on|off|default|optimi[sz]ed)\b|优化|基线|基准|原始|改[前后]|修改|开启|关闭|前[:：]?$|后[:：]?$`)
+	pairWord = lazy.Regexp(`(?i)\b(?:before|after|baseline|base|main|master|origin(?:al)?|upstream|previous|new|old|this (?:pr|branch|commit|change|patch)|(?:pre|post)-?\w+|pr|patch(?:ed)?|with(?:out)?|w/o?|enabled?|disabled?|on|off|default|optimi[sz]ed)\b|优化|基线|基准|原始|改[前后]|修改|开启|关闭|前[:：]?$|后[:：]?$`)
 	// repeatLabel is a label that counts repeated runs and says nothing else.
-	repeatLabel = regexp.MustCompile(`(?i)^(?:(?:run|round|repeat|repetition|rep|trial|iteration|iter|attempt|try)\s*[-_#:=.]?\s*(?:no\.?\s*)?(?:\d{1,3}|one|two|three|four|five)(?:\s*(?:/|of)\s*\d{1,3})?|(?:\d{1,3}(?:st|nd|rd|th)|first|second|third|fourth|fifth|another|one more)\s+(?:run|round|time|try|trial|attempt)|(?:once )?again|re-?run|#\d{1,3}|第\s*[一二三四五六七八九十\d]+\s*(?:次|轮|遍|回)(?:运行|测试|压测|结果|测量)?|(?:运行|重复)\s*\d{1,3}|再(?:次|跑|测)\S{0,4}|首次\S{0,4}|[初末]次)$`)
+	repeatLabel = lazy.Regexp(`(?i)^(?:(?:run|round|repeat|repetition|rep|trial|iteration|iter|attempt|try)\s*[-_#:=.]?\s*(?:no\.?\s*)?(?:\d{1,3}|one|two|three|four|five)(?:\s*(?:/|of)\s*\d{1,3})?|(?:\d{1,3}(?:st|nd|rd|th)|first|second|third|fourth|fifth|another|one more)\s+(?:run|round|time|try|trial|attempt)|(?:once )?again|re-?run|#\d{1,3}|第\s*[一二三四五六七八九十\d]+\s*(?:次|轮|遍|回)(?:运行|测试|压测|结果|测量)?|(?:运行|重复)\s*\d{1,3}|再(?:次|跑|测)\S{0,4}|首次\S{0,4}|[初末]次)$`)
 	// noise are lines that programs print, and none that an author has written.
-	noise = regexp.MustCompile(`%\|| it/s|s/it\b|█|://|Namespace\(|\d\d:\d\d:\d\d|^(?:INFO|WARNING|WARN|DEBUG|ERROR|Traceback)\b|^[(\[{+>^↑]|^(?:tip|note): |\bWarning\b|\.py\b`)
+	noise = lazy.Regexp(`%\|| it/s|s/it\b|█|://|Namespace\(|\d\d:\d\d:\d\d|^(?:INFO|WARNING|WARN|DEBUG|ERROR|Traceback)\b|^[(\[{+>^↑]|^(?:tip|note): |\bWarning\b|\.py\b`)
 )
 
 func isRepeatLabel(text string) bool {
@@ -128,7 +128,6 @@ func isWords(text string) bool {
 	return letters*2 >= all
 }
 
-// sentence is the last one of a text.
 func sentence(text string) string {
 	text = strings.TrimSpace(text)
 	body := strings.TrimRight(text, ".。!！:：")
@@ -401,7 +400,7 @@ func commandNames(alike []*printed) []candidate {
 }
 
 // unlike are parts of command lines that differ between runs of one server with one load.
-var unlike = regexp.MustCompile(`^--?(?:seed|result-filename|result-dir|output-file|save-result|save-detailed|append-result|disable-tqdm|metadata|label)\b`)
+var unlike = lazy.Regexp(`^--?(?:seed|result-filename|result-dir|output-file|save-result|save-detailed|append-result|disable-tqdm|metadata|label)\b`)
 
 // commandParts are the flags of a table's command lines, each with its value, and the words before them.
 func commandParts(t *printed) (parts []string) {
@@ -494,7 +493,6 @@ func ratio(a, b float64) float64 {
 	return max(a, b) / min(a, b)
 }
 
-// loadOf reads it from the rows of a table.
 func loadOf(rows []result.Match) (l printedLoad) {
 	var ok, input, output float64
 	for _, row := range rows {

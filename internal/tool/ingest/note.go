@@ -125,7 +125,6 @@ func (e *excerpt) add(n int, text string) {
 	e.lines = append(e.lines, text)
 }
 
-// close ends a passage.
 func (e *excerpt) close() {
 	if k := len(e.note.Passages); k > 0 {
 		e.note.Passages[k-1].Text = strings.Join(e.lines, "\n")

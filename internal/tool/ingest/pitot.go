@@ -14,7 +14,6 @@ import (
 // isPitot knows what `pitot runs export` writes by its members.
 func isPitot(o *result.Object) bool { return o.Object("run") != nil && o.List("records") != nil }
 
-// exports are runs that Pitot exported.
 func exports() result.Format {
 	return result.Format{Is: isPitot, Read: readExport, Explain: func(o *result.Object) string {
 		if o.Has("run", "service") {
@@ -24,7 +23,6 @@ func exports() result.Format {
 	}}
 }
 
-// readExport takes a run of Pitot's own.
 func readExport(r *result.Reading) {
 	f, err := readPitot(from(r.Source, r.Object))
 	if err != nil {
@@ -37,7 +35,6 @@ func readExport(r *result.Reading) {
 	r.AddRun(f)
 }
 
-// from is a source from an object on.
 func from(s result.Source, o *result.Object) result.Source {
 	rest := s.Size - o.At.Offset
 	return result.Source{Name: s.Name, Data: io.NewSectionReader(s.Data, o.At.Offset, rest), Size: rest}

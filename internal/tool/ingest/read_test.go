@@ -1,11 +1,9 @@
 package ingest
 
 import (
-	"github.com/pitot-bench/pitot/internal/tool/others"
-
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
 )
 
 // known reads what all tools leave behind.
-var known = NewReader(vllm.Tool(), sglang.Tool(), others.GuideLLM(), others.AIPerf(), others.InferencePerf())
+var known = NewReader(vllm.Tool(), sglang.Tool(), GuideLLM(), AIPerf(), InferencePerf())

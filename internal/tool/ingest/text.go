@@ -3,13 +3,13 @@ package ingest
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/record/environment"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/tool/grid"
 	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 	"github.com/pitot-bench/pitot/internal/tool/result"
@@ -50,7 +50,6 @@ type textReader struct {
 	units     []statedUnit
 }
 
-// readText reads the tables in a text.
 func (all *Reader) readText(s result.Source) ([]result.Found, []result.Problem) {
 	r := &textReader{Reader: all, name: s.Name}
 	var current *line
@@ -140,7 +139,6 @@ func (r *textReader) full() error {
 	return nil
 }
 
-// programs are the tools that have tables to read.
 func (all *Reader) programs() (names []string) {
 	for _, t := range all.tools {
 		if t.Log != nil {
@@ -172,9 +170,9 @@ var (
 	behind    = `(?:[\s|"'\\]|</?[a-z]+>)*$`
 	titleLine = lexicon.Compile(`={3,} ?Serving Benchmark Result ?={3,}` + behind)
 	titles    = lexicon.Compile(`={3,} ?Serving Benchmark Result ?={3,}`)
-	endLine   = regexp.MustCompile(`(?:^|[^=])={40,}` + behind)
+	endLine   = lazy.Regexp(`(?:^|[^=])={40,}` + behind)
 	hunk      = lexicon.Compile(`^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@`)
-	fenceLine = regexp.MustCompile("^[ \t]*(`{3,}|~{3,})(.*)$")
+	fenceLine = lazy.Regexp("^[ \t]*(`{3,}|~{3,})(.*)$")
 )
 
 // undiff takes the mark that a diff puts ahead of a line off it.
@@ -280,7 +278,7 @@ func (r *textReader) tableLine(l line) bool {
 }
 
 // sectionRule is the heading of a section of a table.
-var sectionRule = regexp.MustCompile(`^[\s#>]*-{3,}[^-\s].*-{3,}\s*$`)
+var sectionRule = lazy.Regexp(`^[\s#>]*-{3,}[^-\s].*-{3,}\s*$`)
 
 // endsTable reports whether a line is a heading of the document.
 func endsTable(text string) bool {
@@ -310,7 +308,7 @@ func (all *Reader) findRow(text string) (result.Match, bool) {
 	return row, true
 }
 
-var numbered = regexp.MustCompile(`:(\s+)-?\d+(?:\.\d+)?\s*$`)
+var numbered = lazy.Regexp(`:(\s+)-?\d+(?:\.\d+)?\s*$`)
 
 // unknownRow is the figure in a line that looks like a row and is of no tool's table that is known here: forks print
 // rows of their own. It goes by its label.
@@ -395,7 +393,9 @@ func (r *textReader) text(l line, next string) {
 
 // proseLine adds a line to the paragraph that it goes on, or begins one.
 func (r *textReader) proseLine(l line) {
-	r.leaveItems(l.text)
+	for n := len(r.items); n > 0 && r.items[n-1].indent >= indentOf(l.text); n-- {
+		r.items = r.items[:n-1]
+	}
 	text := strings.TrimSpace(l.text)
 	size := len(text)
 	for _, p := range r.paragraph {
@@ -443,7 +443,6 @@ func (r *textReader) heading(h heading, l line) {
 // more is no note on them.
 const mostClaims = 500
 
-// claimsOf are the changes that a line states.
 func (r *textReader) claimsOf(l line) []claim {
 	if r.stated >= mostClaims {
 		return nil
@@ -459,7 +458,6 @@ func (r *textReader) claimsOf(l line) []claim {
 	return found
 }
 
-// A pendingClaim waits for a table.
 type pendingClaim struct {
 	trace.Claim
 	below   *heading

@@ -2,12 +2,12 @@ package ingest
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/tool/lexicon"
 )
 
@@ -20,7 +20,7 @@ var (
 	inUnit = lexicon.Compile(`(?i)\b(?:latenc(?:y|ies)|times?|ttft|tpot|itl|numbers|values|results|metrics|units?)\b[^.;。|\d]{0,60}?(?:\bin|\bare|\bunits?\s*(?:is|are)?\s*[:=]?)\s+(ms|milliseconds?|s|seconds?)\b|` +
 		`\bunits?\s*[:=]\s*(ms|milliseconds?|s|seconds?)\b|单位[^.;。|\d]{0,12}?(ms|毫秒|s|秒)(?:$|[^a-z])`)
 	// inTime is a value of a latency in prose.
-	inTime = regexp.MustCompile(`(?i)^[\s:：=约~≈*]*(?:of|is|at|为|到)?\s*(\d+(?:\.\d+)?)\s?(ms|毫秒|s|秒|seconds?)\b`)
+	inTime = lazy.Regexp(`(?i)^[\s:：=约~≈*]*(?:of|is|at|为|到)?\s*(\d+(?:\.\d+)?)\s?(ms|毫秒|s|秒|seconds?)\b`)
 )
 
 // unitWorth is how many seconds one of a unit of time is.
@@ -31,7 +31,6 @@ func unitWorth(unit string) float64 {
 	return 1
 }
 
-// A statedUnit is a unit or a value of a latency that a line states.
 type statedUnit struct {
 	line   int
 	metric string // "" of all latencies

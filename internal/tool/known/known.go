@@ -1,5 +1,5 @@
 // Package known lists the foreign tools that Pitot knows, and joins their parts: a reader of all
-// their results, and the definitions of their figures. Each of the other packages in this area
+// their results, the definitions of their figures, and the command lines that send the load of a run again. Each of the other packages in this area
 // knows only itself.
 package known
 
@@ -13,8 +13,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool"
-	"github.com/pitot-bench/pitot/internal/tool/others"
-
 	"github.com/pitot-bench/pitot/internal/tool/ingest"
 	"github.com/pitot-bench/pitot/internal/tool/sglang"
 	"github.com/pitot-bench/pitot/internal/tool/vllm"
@@ -22,7 +20,7 @@ import (
 
 // Tools are the foreign load generators that Pitot knows.
 func Tools() []tool.Tool {
-	return []tool.Tool{vllm.Tool(), sglang.Tool(), others.GuideLLM(), others.AIPerf(), others.InferencePerf()}
+	return []tool.Tool{vllm.Tool(), sglang.Tool(), ingest.GuideLLM(), ingest.AIPerf(), ingest.InferencePerf()}
 }
 
 // Reader reads what they leave behind.

@@ -1,31 +1,36 @@
 package lexicon
 
 import (
-	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // An Expression is a regular expression that knows some words of which each of its matches has one. To look for those
 // first is a hundred times cheaper, and nearly all lines of a log have none.
 type Expression struct {
-	*regexp.Regexp
-	words []string // none if any text can match
-	exact bool     // capitals differ from small letters; else the words are in lower case
+	*lazy.Pattern
+	words func() []string // none if any text can match
+	exact bool            // capitals differ from small letters; else the words are in lower case
 }
 
-// Compile reads an expression. Without regard to case are only those that begin with (?i).
+// Compile reads an expression, once it is used. Without regard to case are only those that begin with (?i).
 func Compile(text string) Expression {
-	e := Expression{Regexp: regexp.MustCompile(text), exact: !strings.HasPrefix(text, "(?i)")}
-	if tree, err := syntax.Parse(text, syntax.Perl); err == nil {
-		e.words = wordsOf(tree)
-	}
-	for i, w := range e.words {
-		if !e.exact {
-			e.words[i] = Lower(w)
+	e := Expression{Pattern: lazy.Regexp(text), exact: !strings.HasPrefix(text, "(?i)")}
+	e.words = sync.OnceValue(func() (words []string) {
+		if tree, err := syntax.Parse(text, syntax.Perl); err == nil {
+			words = wordsOf(tree)
 		}
-	}
+		for i, w := range words {
+			if !e.exact {
+				words[i] = Lower(w)
+			}
+		}
+		return words
+	})
 	return e
 }
 
@@ -88,7 +93,8 @@ func (e Expression) In(text, lower string) bool {
 	if !e.exact {
 		text = lower
 	}
-	return len(e.words) == 0 || slices.ContainsFunc(e.words, func(w string) bool { return strings.Contains(text, w) })
+	words := e.words()
+	return len(words) == 0 || slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 
 // Finds reports whether a text matches.

@@ -17,7 +17,7 @@ func TestExpressionsKnowTheirWords(t *testing.T) {
 		`[⬇↓]`:                             {"↓", "⬇"},
 		``:                                 nil,
 	} {
-		got := Compile(text).words
+		got := Compile(text).words()
 		for i := range want {
 			if !slices.ContainsFunc(got, func(w string) bool { return strings.HasPrefix(want[i], w) }) {
 				t.Errorf("%s: %q, want %q", text, got, want)

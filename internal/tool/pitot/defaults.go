@@ -67,7 +67,6 @@ func (c *compiler) remove(path string) {
 	delete(c.names, path)
 }
 
-// setDefault sets a default.
 func (c *compiler) setDefault(path, value string) {
 	if c.get(path) == nil {
 		c.set(path, scalar(value))

@@ -20,7 +20,6 @@ func MaskedArgs(args []string) []string {
 	return masked
 }
 
-// maskFlag hides secrets in the value of a flag.
 func maskFlag(flag, value string) string {
 	switch flag {
 	case "--header":
@@ -33,7 +32,6 @@ func maskFlag(flag, value string) string {
 	return value
 }
 
-// maskPart hides secrets in the text of a part.
 func maskPart(text string) string {
 	words, err := splitWords(text)
 	if err != nil {

@@ -53,13 +53,12 @@ func (c *compiler) addParts() {
 	}
 	var names []string
 	for i, item := range list.node.Items {
-		p := newPart(c, list, i)
+		p := &partReader{compiler: c, list: list, path: plan.Item(list.path, i), flag: list.name, at: list.at}
 		p.read(item)
 		names = append(names, p.finish(names))
 	}
 }
 
-// A partReader reads one part.
 type partReader struct {
 	*compiler
 	list *partList
@@ -68,13 +67,8 @@ type partReader struct {
 	at   plan.Place
 }
 
-func newPart(c *compiler, list *partList, i int) *partReader {
-	return &partReader{compiler: c, list: list, path: plan.Item(list.path, i), flag: list.name, at: list.at}
-}
-
 func (p *partReader) mixed() bool { return p.list.path == mixPath }
 
-// read sets what a part says.
 func (p *partReader) read(item *plan.Node) {
 	members := item.Members
 	if members == nil {
@@ -106,7 +100,6 @@ func (p *partReader) read(item *plan.Node) {
 	}
 }
 
-// setting sets one setting of a part.
 func (p *partReader) setting(name string, n *plan.Node) {
 	below, belongs := p.pathOf(name)
 	if belongs != "" {
@@ -160,7 +153,6 @@ func (p *partReader) pathOf(name string) (path, why string) {
 	return "", "is an unknown setting" + plan.Suggest(name, p.partNames())
 }
 
-// partNames are the settings that a part can have.
 func (p *partReader) partNames() []string {
 	names := []string{"name", "weight", "model", "header", "api-key-env"}
 	for _, f := range p.flags {

@@ -49,7 +49,6 @@ func (s *settingsFile) known() (names []string) {
 	return names
 }
 
-// setting takes one key.
 func (s *settingsFile) setting(f *kong.Flag, m plan.Member) {
 	path, o := f.Tag.Get("path"), origin{name: m.Key, doc: s.doc, at: m.At}
 	if at := m.Value.At; at.Line == m.At.Line && m.Value.Kind != plan.List && m.Value.Kind != plan.Map {

@@ -3,10 +3,11 @@ package python
 import (
 	"encoding/json"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // mergeDotted collects arguments of the form --name.path value into one JSON
@@ -87,7 +88,7 @@ func dottedValue(s string) any {
 	return s
 }
 
-var human = regexp.MustCompile(`^(\d+(?:\.\d+)?)([kKmMgGtT])$`)
+var human = lazy.Regexp(`^(\d+(?:\.\d+)?)([kKmMgGtT])$`)
 
 // humanInt reads 1k as 1000, 1K as 1024 and so on; a fraction needs a decimal
 // unit.

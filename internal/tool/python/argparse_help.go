@@ -1,6 +1,7 @@
 package python
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -119,10 +120,7 @@ func usageParts(options []Option) []string {
 
 // placeholder is what stands for the values of an option.
 func (o Option) placeholder() string {
-	meta := o.meta
-	if meta == "" {
-		meta = strings.ToUpper(strings.ReplaceAll(o.name, "-", "_"))
-	}
+	meta := cmp.Or(o.meta, strings.ToUpper(strings.ReplaceAll(o.name, "-", "_")))
 	switch o.arity {
 	case none:
 		return ""

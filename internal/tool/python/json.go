@@ -128,7 +128,6 @@ var (
 // reads. A type that Python writes in a way of its own has the method.
 func Repr(v any) string { return repr.value(v) }
 
-// value is a value of Go.
 func (s style) value(v any) string {
 	switch v := v.(type) {
 	case interface{ Repr() string }:

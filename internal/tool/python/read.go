@@ -41,7 +41,6 @@ func ValueEnd(s string) (int, error) {
 	return 0, ErrCut
 }
 
-// quoteEnd is the length of a string in quotes.
 func quoteEnd(s string) (int, error) {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {

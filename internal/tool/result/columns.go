@@ -47,14 +47,13 @@ var columnsOfRequests = []column{
 	{"latencies", numbers, 0, maxRun, func(q *Request) any { return &q.Latency }},
 	{"start_times", numbers, -maxClock, maxClock, func(q *Request) any { return &q.Start }},
 	{"queue_times", numbers, -maxRun, maxRun, func(q *Request) any { return &q.Queue }},
-	{"generated_texts", strs, 0, maxAnswer, func(q *Request) any { return &q.Text }},
+	{texts, strs, 0, maxAnswer, func(q *Request) any { return &q.Text }},
 	{"errors", strs, 0, maxFailure, func(q *Request) any { return &q.ErrorText }},
 	{"server_queue_times", numbers, -maxRun, maxRun, func(q *Request) any { return &q.ServerQueue }},
 	{"server_ttfts", numbers, -maxRun, maxRun, func(q *Request) any { return &q.ServerTTFT }},
 	{"cached_tokens", numbers, 0, maxCount, func(q *Request) any { return &q.Cached }},
 }
 
-// read reads the item of a request.
 func (col column) read(s *scanner, q *Request) {
 	switch to := col.field(q).(type) {
 	case *int:
@@ -71,7 +70,6 @@ func (col column) read(s *scanner, q *Request) {
 	}
 }
 
-// write adds the item of a request.
 func (col column) write(b []byte, q *Request) []byte {
 	switch v := col.field(q).(type) {
 	case *int:
@@ -108,7 +106,10 @@ func settle(q *Request) {
 }
 
 // bulky are the columns that have most of the bytes.
-var bulky = []string{"itls", "generated_texts"}
+var bulky = []string{"itls", texts}
+
+// texts is the column of the answers.
+const texts = "generated_texts"
 
 // Columns are those of one result, with what is to be known of all its requests ahead of
 // their records.
@@ -143,6 +144,9 @@ func (r *Reading) Columns(f *PartialRun, without ...string) *Columns {
 		r.Problem(err)
 		return nil
 	}
+	if c.Has(texts) {
+		f.Run.MarkedBy = trace.InClear().ID()
+	}
 	return c
 }
 
@@ -166,7 +170,6 @@ func (col column) check(l *List) *scanError {
 	return nil
 }
 
-// nullable reports whether items may be null.
 func (col column) nullable() bool {
 	_, is := col.field(new(Request)).(**float64)
 	return is
@@ -243,6 +246,9 @@ func (c *Columns) Records(m Recorder) iter.Seq2[*trace.Record, error] {
 			if err == nil {
 				record, err = m.record(i, q)
 			}
+			if err == nil && c.Has(texts) {
+				trace.InClear().MarkText(record)
+			}
 			if i++; !yield(record, err) || err != nil {
 				return
 			}
@@ -311,7 +317,6 @@ func (m Recorder) chunks(t *trace.Record, r *Request) {
 	}
 }
 
-// survey reads the columns that are not bulky.
 func (c *Columns) survey() error {
 	for r, err := range c.rows(bulky...) {
 		if err != nil {
@@ -331,7 +336,7 @@ func (c *Columns) LongestGap() (longest float64) {
 	if c.OK == c.N {
 		return max(0, c.lists["itls"].max)
 	}
-	for r, err := range c.rows("generated_texts") {
+	for r, err := range c.rows(texts) {
 		if err == nil && r.OK {
 			longest = max(longest, slices.Max(append(r.ITL, 0)))
 		}

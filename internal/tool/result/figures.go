@@ -41,7 +41,11 @@ func (f *PartialRun) Flat(o *Object, named Names) (used map[string]bool) {
 		case Number:
 			f.Figure(name, v.Float()/unit)
 		case *List:
-			f.eachOf(name, v)
+			for i, item := range v.Items {
+				if n, ok := item.(Number); ok {
+					f.Figure(name+"."+strconv.Itoa(i), n.Float())
+				}
+			}
 		default:
 			f.Doubt(o.At, "%q is no number, so it is left out", member)
 		}
@@ -66,15 +70,6 @@ func (f *PartialRun) Lasted(seconds float64, ok bool) {
 // Doubt notes a part of the result that could not be read.
 func (f *PartialRun) Doubt(at place, format string, a ...any) {
 	f.problems = append(f.problems, &scanError{at, fmt.Sprintf(format, a...)})
-}
-
-// eachOf adds the numbers of a short array.
-func (f *PartialRun) eachOf(name string, l *List) {
-	for i, item := range l.Items {
-		if n, ok := item.(Number); ok {
-			f.Figure(name+"."+strconv.Itoa(i), n.Float())
-		}
-	}
 }
 
 // families are the prefixes of members that belong together.

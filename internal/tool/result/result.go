@@ -34,11 +34,11 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // Read reads the results in a file of JSON: one object, several one after
@@ -53,7 +53,6 @@ func Read(s Source, formats ...Format) ([]Found, []Problem) {
 	return d.finish()
 }
 
-// A document is a file as it is read.
 type document struct {
 	Source   Source
 	formats  []Format
@@ -126,7 +125,10 @@ func (d *document) read() {
 		at = k.at()
 		if k.peek() == '[' {
 			k.items(func() { d.one(k) })
-			d.joined()
+			if r := d.parts; r != nil {
+				d.parts = nil
+				d.take(r.Object, func() []byte { return r.id })
+			}
 		} else {
 			d.one(k)
 		}
@@ -178,7 +180,6 @@ func (d *document) one(k *objectScanner) {
 	}
 }
 
-// take gives an object to the reader of its format. id is of its bytes.
 func (d *document) take(o *Object, id func() []byte) {
 	for _, f := range d.formats {
 		switch {
@@ -202,14 +203,6 @@ func (d *document) join(f Format, o *Object, id []byte) {
 	}
 	f.Add(d.parts.Object, o)
 	d.parts.id = append(d.parts.id, id...)
-}
-
-// joined takes the result that was put together of a list, if there was one.
-func (d *document) joined() {
-	if r := d.parts; r != nil {
-		d.parts = nil
-		d.take(r.Object, func() []byte { return r.id })
-	}
 }
 
 // AddRun is a result that is a run already.
@@ -300,7 +293,7 @@ func nameParts(name string) []string {
 
 // repeat is what vLLM's sweeps call the runs of one configuration, which is the
 // folder: they are repeats of each other.
-var repeat = regexp.MustCompile(`^run=\d+$`)
+var repeat = lazy.Regexp(`^run=\d+$`)
 
 // finish is what was found. Lines are told where a file has several results.
 func (d *document) finish() (found []Found, problems []Problem) {

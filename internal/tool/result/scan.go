@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 )
 
-// A place is a byte of a file.
 type place struct {
 	Offset int64 // from 0
 	line   int   // from 1
@@ -56,7 +55,6 @@ const (
 	maxName    = 1 << 10 // bytes of the name of a member
 )
 
-// newScanner reads from a place on.
 func newScanner(data io.ReaderAt, size int64, at place) *scanner {
 	return &scanner{
 		in: io.NewSectionReader(data, at.Offset, size-at.Offset), window: make([]byte, windowSize),

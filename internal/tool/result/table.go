@@ -65,7 +65,6 @@ const (
 	share                    // with one decimal and a percent sign, nothing behind
 )
 
-// decimals are those that a format prints.
 var decimals = map[format]int{hundredths: 2, share: 1}
 
 // Title is that of a table's first section.

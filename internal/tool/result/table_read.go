@@ -174,9 +174,7 @@ func cut(line string, start, end, indent int) Match {
 
 // Short reports whether the tool fills up the column behind the value, so that the
 // line ends in blanks.
-func (m Match) Short() bool {
-	return len(m.Value) < valueWidth && !strings.HasSuffix(m.Value, "%")
-}
+func (m Match) Short() bool { return len(m.Value) < valueWidth && !strings.HasSuffix(m.Value, "%") }
 
 // A TableReading is what the rows of a printed table say.
 type TableReading struct {
@@ -262,7 +260,6 @@ func (r *Reader) read(into *TableReading, row Match, seen map[string]bool) error
 // Digits that a number can have and still come back as it was.
 const mostDigits = 15
 
-// figure reads a printed number.
 func (r Row) figure(name, text string) (trace.ReportedFigure, error) {
 	unsigned := strings.TrimPrefix(text, "-")
 	_, fraction, _ := strings.Cut(unsigned, ".")

@@ -45,7 +45,6 @@ func (l Layout) with(o *trace.Origin) Layout {
 	return out
 }
 
-// has reports whether a row is of a figure.
 func (l Layout) has(name string) bool {
 	return slices.ContainsFunc(l, func(s Section) bool {
 		return slices.ContainsFunc(s.Rows, func(r Row) bool {

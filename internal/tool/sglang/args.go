@@ -31,7 +31,6 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/plan/secret"
-
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
@@ -265,9 +264,7 @@ func (a *Args) checkParsed() error {
 func (a *Args) Namespace() string { return python.Namespace(a.options) }
 
 // Usage is what the tool says of its flags when it cannot read args.
-func Usage(program string, args []string) string {
-	return python.Usage(program, optionsFor(args))
-}
+func Usage(program string, args []string) string { return python.Usage(program, optionsFor(args)) }
 
 // Help lists the options with their defaults.
 func Help(args []string) string { return python.Help(optionsFor(args)) }
@@ -275,7 +272,6 @@ func Help(args []string) string { return python.Help(optionsFor(args)) }
 // Flags are the names of the options.
 func Flags() []string { return python.Flags(optionsFor(nil)) }
 
-// optionsFor are those of the version that args name.
 func optionsFor(args []string) []python.Option {
 	a := &Args{DialectVersion: Main}
 	_, _ = a.takeOwn(args) // its error is what the usage stands above

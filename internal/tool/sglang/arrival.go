@@ -140,7 +140,6 @@ func weighted(shares []float64, x float64) int {
 	return min(i, len(shares)-1)
 }
 
-// adapt gives a request its adapter.
 func (a *Arrival) adapt(r *workload.Request, name string) {
 	for _, field := range a.AdapterFields {
 		if name != "" {

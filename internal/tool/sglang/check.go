@@ -13,7 +13,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/tool"
-
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
@@ -39,7 +38,6 @@ func (a *Args) checkBackend(c *python.Checklist) {
 	tool.CheckHeaders(c, a.headers())
 }
 
-// clients are the backends that there is a client for.
 func (a *Args) clients() []string {
 	return slices.DeleteFunc(slices.Clone(a.choices(backends)), func(s string) bool { return s == "gserver" })
 }
@@ -169,7 +167,6 @@ func (a *Args) headers() (out [][2]string) {
 	return out
 }
 
-// served is the model that requests name.
 func (a *Args) served() string {
 	for _, name := range []*string{a.ServedModelName, a.Model} {
 		if name != nil && *name != "" {

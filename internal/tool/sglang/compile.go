@@ -87,7 +87,6 @@ func (a *Args) note(c *tool.Compiled) {
 	}
 }
 
-// request is how answers are asked for.
 func (a *Args) request(r *plan.Request) error {
 	body, sampling, err := a.bodyFields()
 	if err != nil {
@@ -130,7 +129,6 @@ func withUsage(options json.RawMessage) json.RawMessage {
 	return b
 }
 
-// arrival is when requests are sent.
 func (a *Args) arrival() Arrival {
 	arrival := Arrival{Rate: a.RequestRate, OwnTimes: a.DatasetName == "mooncake", AdapterFields: a.adapterFields()}
 	if math.IsInf(a.RequestRate, 1) {
@@ -211,7 +209,6 @@ func (a *Args) noWorkers() bool {
 	return a.PDSeparated && len(a.ProfilePrefillURL)+len(a.ProfileDecodeURL) == 0
 }
 
-// profilerDir is the folder that a profiler writes to.
 func profilerDir(a *Args, env tool.Env) string {
 	dir := env.Temp
 	if a.ProfileOutputDir != nil {
@@ -276,7 +273,6 @@ func (a *Args) report(s *plan.Spec) {
 	s.Dialect = plan.Dialect{Name: "sglang", Version: string(a.DialectVersion), Settings: plan.Make("", settings).Settings}
 }
 
-// settings are those of the report.
 func (a *Args) settings() *Settings {
 	s := &Settings{Turns: a.conversations()}
 	python.Assign(s, a.options)

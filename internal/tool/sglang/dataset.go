@@ -68,7 +68,6 @@ type source struct {
 	python  *pyrand.Random // random
 }
 
-// source seeds both generators.
 func (c *common) source(s *workload.Source) *source {
 	return &source{Source: s, january: c.Version == January, numpy: pyrand.NewLegacy(uint32(s.Seed)), python: pyrand.NewRandom(int64(s.Seed))}
 }

@@ -87,7 +87,6 @@ func readAgentic(f *file) ([][]agenticTurn, error) {
 	return content.Conversations, nil
 }
 
-// turns are the requests of a conversation.
 func (d *agentic) turns(turns []agenticTurn, output int) (requests []workload.Request, err error) {
 	for i, turn := range turns {
 		if d.MaxTurns != nil && *d.MaxTurns > 0 && len(requests) == *d.MaxTurns {
@@ -105,7 +104,6 @@ func (d *agentic) turns(turns []agenticTurn, output int) (requests []workload.Re
 	return requests, nil
 }
 
-// roundMessages are messages by their role and content alone.
 func roundMessages(messages []map[string]json.RawMessage) (json.RawMessage, error) {
 	type plain struct {
 		Role    json.RawMessage `json:"role"`

@@ -118,7 +118,6 @@ func tables(folder fs.FS) (names []string, err error) {
 	return names, nil
 }
 
-// opener opens files of a file system.
 func opener(files fs.FS) func(string) (workload.Reader, error) {
 	return func(name string) (workload.Reader, error) {
 		f, err := files.Open(name)
@@ -161,7 +160,6 @@ func (f *file) rows(each func(rows.Row) error) error {
 // out.
 type badLines struct{ n int }
 
-// skip reports whether a line is no JSON at all.
 func (b *badLines) skip(line []byte) bool {
 	if json.Valid(line) {
 		return false

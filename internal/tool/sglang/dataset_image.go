@@ -47,7 +47,6 @@ func (*noise) Read(context.Context, *workload.Source) error { return nil }
 
 func (d *noise) Describe() plan.Message { return workload.Describe("image", d.describe()) }
 
-// pictures is a noise in the making.
 type pictures struct {
 	*noise
 	s      *source

@@ -39,7 +39,6 @@ func atLeast(path string, n *int, least int) (p plan.Problems) {
 	return p
 }
 
-// describe are the lengths in words.
 func (l *lengths) describe() plan.Message {
 	tokens := plan.Msg(workload.LoadTokens, "input", l.Input, "output", l.Output)
 	if l.Ratio == 1 {
@@ -74,7 +73,6 @@ func datasetTotals(input, output int) []string {
 	return []string{fmt.Sprintf("#Input tokens: %d", input), fmt.Sprintf("#Output tokens: %d", output)}
 }
 
-// rowTotals are totals of requests.
 func rowTotals(requests []workload.Request) []string {
 	var input, output int
 	for _, r := range requests {
@@ -122,3 +120,30 @@ func short(have, asked int) []plan.Message {
 	}
 	return []plan.Message{plan.Msg(fewerThanAsked, "have", have, "asked", asked)}
 }
+
+// The descriptions of workloads.
+const (
+	loadFrom   plan.Code = "load.from"   // tokens, share
+	loadGroups plan.Code = "load.groups" // groups, prompts, prefix, suffix, output
+)
+
+// The notes on workloads.
+const (
+	fewerThanAsked  plan.Code = "sglang.fewer-than-asked" // have, asked
+	repeatedPrompts plan.Code = "sglang.repeated-prompts" // have, asked
+	linesLeftOut    plan.Code = "sglang.lines-left-out"   // lines
+	noShareGPT      plan.Code = "sglang.no-sharegpt"
+	unreadShareGPT  plan.Code = "sglang.unread-sharegpt"
+	hashOrder       plan.Code = "sglang.hash-order"
+	addedUnknown    plan.Code = "sglang.added-unknown"
+	idsForText      plan.Code = "sglang.ids-for-text"
+	uncounted       plan.Code = "sglang.uncounted"
+	uncountedChats  plan.Code = "sglang.uncounted-chats"
+	milliseconds    plan.Code = "sglang.milliseconds" // fractions, length
+	asScript        plan.Code = "sglang.as-script"
+	noTemplate      plan.Code = "sglang.no-template"
+	textAlone       plan.Code = "sglang.text-alone"
+	picturesFirst   plan.Code = "sglang.pictures-first"
+	picturesSlow    plan.Code = "sglang.pictures-slow" // pictures, size
+	padUnknown      plan.Code = "sglang.pad-unknown"
+)

@@ -30,7 +30,6 @@ type mmmu struct {
 	questions []pictureQuestion
 }
 
-// A picture question is a row.
 type pictureQuestion struct {
 	question string
 	picture  []byte // of a file; nil if the row has none
@@ -64,7 +63,6 @@ func (d *mmmu) readFile(f *file) error {
 	})
 }
 
-// Build samples the questions.
 func (d *mmmu) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
 	s, n := d.source(from), wanted(from)
 	chosen := d.questions
@@ -113,7 +111,6 @@ func readQuestion(row rows.Row) (q pictureQuestion, err error) {
 	return q, nil
 }
 
-// requests are of the questions that have a picture.
 func (d *mmmu) requests(ctx context.Context, s *source, chosen []pictureQuestion) ([]workload.Request, error) {
 	with := slices.DeleteFunc(slices.Clone(chosen), func(q pictureQuestion) bool { return q.picture == nil })
 	if len(with) == 0 {

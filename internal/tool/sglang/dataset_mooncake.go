@@ -170,7 +170,6 @@ func readSession(line []byte) (l session, err error) {
 	return l, nil
 }
 
-// fill makes the prompts of a session's rounds.
 func (s *source) fill(ctx context.Context, l session, rounds []workload.Request) (err error) {
 	query := l.words(128) + "Tell me a story based on this context."
 	output := l.output(mooncakeOutput)

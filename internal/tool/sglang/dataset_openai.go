@@ -2,6 +2,7 @@ package sglang
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,7 +45,6 @@ const openAIOutput = 256
 // unsent are fields of a line that its request does not get as they are.
 var unsent = []string{"messages", "max_tokens", "max_completion_tokens", "model"}
 
-// Build counts the prompts.
 func (d *datasetOpenAI) Build(ctx context.Context, from *workload.Source) (w workload.Workload, err error) {
 	s := d.source(from)
 	w.Requests, w.Notes = slices.Clone(d.requests), d.bad.note()
@@ -264,4 +264,12 @@ func (p *prefixes) statistics(talks [][]workload.Request) []string {
 		fmt.Sprintf("Average question length: %.1f tokens", mean(p.counts)),
 		"",
 	)
+}
+
+// NewUUID is a random UUID, version 4.
+func NewUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

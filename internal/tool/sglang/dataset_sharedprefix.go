@@ -70,7 +70,6 @@ func (d *sharedPrefix) Describe() plan.Message {
 	return workload.Describe("generated-shared-prefix", plan.Msg(loadGroups, "groups", d.Groups, "prompts", d.PerGroup, "prefix", d.System, "suffix", d.Question, "output", d.Output))
 }
 
-// prefixes is a sharedPrefix in the making.
 type prefixes struct {
 	*sharedPrefix
 	s         *source
@@ -119,7 +118,6 @@ func (d *sharedPrefix) Build(ctx context.Context, from *workload.Source) (w work
 	return s.finished(w), nil
 }
 
-// begin draws lengths and system prompts.
 func (p *prefixes) begin(ctx context.Context) (err error) {
 	n := p.Groups * p.PerGroup
 	systems := p.s.lengths(p.System, p.Ratio, p.Groups)
@@ -197,7 +195,6 @@ func (p *prefixes) talks(ctx context.Context) ([][]workload.Request, error) {
 	return talks, context.Cause(ctx)
 }
 
-// turns makes the requests of prompt i.
 func (p *prefixes) turns(ctx context.Context, i, group int, questions []part) ([]workload.Request, error) {
 	for t := range questions {
 		if err := p.spell(ctx, &questions[t]); err != nil {

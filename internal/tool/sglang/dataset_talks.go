@@ -150,13 +150,11 @@ func (s *source) render(messages json.RawMessage) (string, error) {
 	return text, nil
 }
 
-// A message is one of a chat.
 type message struct {
 	Role    string `json:"role"`
 	Content any    `json:"content"`
 }
 
-// chat is messages as JSON.
 func chat(messages ...message) json.RawMessage {
 	b, err := json.Marshal(messages)
 	if err != nil {

@@ -177,7 +177,6 @@ func words(r *trace.Record) string {
 	return http.StatusText(r.Status) + ": " + r.Error
 }
 
-// answered adds what only a success has.
 func (o Options) answered(q *Request, r *trace.Record, seen []trace.Chunk) {
 	q.ErrorText, q.broken = "", !r.OK() && r.Class != trace.Empty
 	q.Latency = metrics.Between(r.Released, r.Done)
@@ -273,7 +272,6 @@ func (o Options) texts(out []trace.Chunk, r *trace.Record) []trace.Chunk {
 // totals tells whether usage came with a chunk without text.
 func totals(c trace.Chunk) bool { return c.Kind&trace.Totals != 0 }
 
-// counted are the tokens of chunks.
 func counted(chunks []trace.Chunk) (n int) {
 	for _, c := range chunks {
 		n += int(c.Tokens)
@@ -281,7 +279,6 @@ func counted(chunks []trace.Chunk) (n int) {
 	return n
 }
 
-// gaps are the times between chunks.
 func gaps(chunks []trace.Chunk) []float64 {
 	if len(chunks) < 2 {
 		return nil
@@ -365,7 +362,6 @@ func (s *Figures) sum(o Options) {
 	s.Peaks(timed)
 }
 
-// count adds the figures that only this tool has.
 func (s *Figures) count(o Options) {
 	var e2el []float64
 	for i := range s.Requests {

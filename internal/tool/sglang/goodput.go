@@ -102,7 +102,6 @@ func newGoodput(limits []Limit, requests []Request) goodput {
 // share is a part of all requests that were sent.
 func (g goodput) share(n int) float64 { return float64(n) / float64(max(1, g.sent)) }
 
-// perSecond are the good requests per second.
 func (g goodput) perSecond(duration float64) float64 {
 	if duration <= 0 {
 		return 0

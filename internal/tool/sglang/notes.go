@@ -45,7 +45,6 @@ func (r *Report) Notes() []plan.Message {
 	return n
 }
 
-// noteTimes are about latencies and the duration.
 func (r *Report) noteTimes(n *notes) {
 	f := r.Figures
 	metric, ttft := "TTFT", f.TTFT.Mean // what a connection delays
@@ -66,7 +65,6 @@ func (r *Report) notePeaks(n *notes) {
 	n.when(f.AcceptLength > 0 && r.own, reportAcceptances, "length", f.AcceptLength)
 }
 
-// notes are what there is to say.
 type notes []plan.Message
 
 func (n *notes) when(cond bool, code plan.Code, args ...any) {

@@ -114,7 +114,6 @@ func (a *Args) EndLine(id string, at time.Time, took time.Duration, r *trace.Rec
 	return fmt.Sprintf(`rid=%s time=%s time_delta=%s message="request end" output="%s"`, id, epoch(at), python.Float(took.Seconds()), output)
 }
 
-// epoch is time.time of Python.
 func epoch(t time.Time) string { return python.Float(float64(t.UnixMicro()) / 1e6) }
 
 // shown is what a profiler is asked for, as the tool prints it.

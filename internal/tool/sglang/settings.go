@@ -9,7 +9,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/tool"
-
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
@@ -45,7 +44,6 @@ type Limit struct {
 // embedding tells whether the backend asks for no text.
 func (s *Settings) embedding() bool { return strings.HasSuffix(s.Backend, "-embedding") }
 
-// pictures tells whether the dataset has pictures.
 func (s *Settings) pictures() bool { return s.DatasetName == "image" || s.DatasetName == "mmmu" }
 
 // limits are those of --goodput, the last of each name in the place of the first.
@@ -109,9 +107,7 @@ func requestedRunOf(t *trace.Trace) (requestedRun, error) {
 }
 
 // isSGLang tells whether a run is of the tool's dialect.
-func isSGLang(p *trace.Load) bool {
-	return p.Spec != nil && p.Spec.Dialect.Name == "sglang"
-}
+func isSGLang(p *trace.Load) bool { return p.Spec != nil && p.Spec.Dialect.Name == "sglang" }
 
 // adopted is what a run amounts to that says nothing in the tool's way.
 func adopted(t *trace.Trace) requestedRun {

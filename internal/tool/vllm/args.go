@@ -31,7 +31,6 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
-
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
@@ -231,7 +230,6 @@ func defaults(idPrefix string, form Version) *Args {
 // readFloat is python.ParseFloat for a variable that holds something else at first.
 func readFloat(s string) (any, error) { return python.ParseFloat(s) }
 
-// readNames are names between commas.
 func readNames(s string) ([]string, error) {
 	names := []string{}
 	for name := range strings.SplitSeq(s, ",") {

@@ -1,6 +1,7 @@
 package vllm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -143,9 +144,7 @@ func elsewhere(args []string, form Version) error {
 		if !known || flag == "--endpoint-type" && form == V2507 {
 			continue
 		}
-		if instead == "" {
-			instead = "nothing; leave it out"
-		}
+		instead = cmp.Or(instead, "nothing; leave it out")
 		names, ways = append(names, flag), append(ways, "in place of "+flag+" use "+instead)
 	}
 	if names == nil {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/tool"
-
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
@@ -60,7 +59,6 @@ func (a *Args) Compile(env tool.Env) (*tool.Compiled, error) {
 	return c, a.request(&c.Spec.Request)
 }
 
-// arrival is when requests are sent.
 func (a *Args) arrival() Arrival {
 	arrival := Arrival{Rate: a.RequestRate, Burstiness: a.Burstiness, OwnTimes: a.ownTimes()}
 	if math.IsInf(a.RequestRate, 1) {
@@ -130,7 +128,6 @@ func (a *Args) report(s *plan.Spec) {
 	s.Dialect = plan.Dialect{Name: "vllm", Version: string(a.DialectVersion), Settings: plan.Make("", settings).Settings}
 }
 
-// settings are those of the report.
 func (a *Args) settings() *Settings {
 	s := new(Settings)
 	python.Assign(s, a.options)

@@ -11,7 +11,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/tool"
-
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 
@@ -24,7 +23,6 @@ var (
 
 func (a *Args) is(names ...string) bool { return slices.Contains(names, a.DatasetName) }
 
-// checkDataset reports problems with the flags of the dataset.
 func (a *Args) checkDataset(c *python.Checklist) {
 	drawn := a.is(drawnDatasets...)
 	c.Refuse(drawn && a.DatasetPath != nil, "--dataset-path cannot be used with --dataset-name %s; for a file use sharegpt or custom", a.DatasetName)
@@ -183,7 +181,6 @@ func argument(flag string, value json.RawMessage, into any) error {
 	return nil
 }
 
-// sending is what the backend makes of requests.
 func (a *Args) sending() Sending {
 	s := Sending{Limit: a.limitField(), Uncounted: a.SkipTokenizerInit}
 	if fields, _ := a.extraFields(); fields[s.Limit] != nil { // its error is reported elsewhere

@@ -30,7 +30,6 @@ type toolQuestion struct {
 	messages, tools json.RawMessage
 }
 
-// readTools reads the files of the categories.
 func (h *HF) readTools() error {
 	h.questions = nil
 	for _, category := range h.categories() {

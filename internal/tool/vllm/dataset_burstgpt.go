@@ -20,7 +20,6 @@ type burstGPT struct {
 	Sending
 }
 
-// lengths are those of a prompt and its answer.
 type datasetLengths struct{ prompt, answer int }
 
 func (d *burstGPT) Read(_ context.Context, s *workload.Source) error { return d.read(s, readBurst) }

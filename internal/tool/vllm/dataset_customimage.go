@@ -181,7 +181,6 @@ func (d *CustomImage) request(ctx context.Context, s *workload.Source, l imageLi
 	return r, nil
 }
 
-// parts are those of a message as they are sent.
 func (d *CustomImage) parts(ctx context.Context, s *workload.Source, all []part) (json.RawMessage, error) {
 	sent := make([]any, len(all))
 	for i, p := range all {

@@ -46,7 +46,6 @@ func (d *Random) Build(ctx context.Context, s *workload.Source) (workload.Worklo
 	return d.aligned(ctx, s, d.recipe(s))
 }
 
-// A recipe draws a workload.
 type recipe interface {
 	Build(ctx context.Context, v workload.Vocabulary, tok workload.Tokenizer) (workload.Workload, error)
 }
@@ -169,3 +168,11 @@ func (d *PrefixRepetition) Build(ctx context.Context, s *workload.Source) (workl
 func (d *PrefixRepetition) Describe() plan.Message {
 	return workload.Describe("prefix_repetition", plan.Msg(loadPrefixes, "prefixes", d.Prefixes, "prefix", d.Prefix, "suffix", d.Suffix, "output", d.Output))
 }
+
+// The descriptions of workloads, and the notes on them.
+const (
+	loadPrefixes plan.Code = "load.prefixes"     // prefixes, prefix, suffix, output
+	soundsAsIs   plan.Code = "vllm.sounds-as-is" // sounds, kind
+	toolsLeftOut plan.Code = "vllm.tools-not-counted"
+	shortPrompts plan.Code = "vllm.short-prompts" // short, of
+)

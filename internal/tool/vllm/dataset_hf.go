@@ -211,7 +211,6 @@ func (h *HF) complete(s *workload.Source, requests []workload.Request, positions
 	return w, nil
 }
 
-// drafts are what the family makes of rows.
 func (h *HF) drafts(f family, from iter.Seq2[rows.Row, error]) iter.Seq2[draft, error] {
 	return func(yield func(draft, error) bool) {
 		position := -1

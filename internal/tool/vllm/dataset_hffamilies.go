@@ -63,7 +63,6 @@ var (
 	speech   = family{split: "train", output: 1024, media: true, sounds: true, draft: transcription}
 )
 
-// of is the draft of a row.
 func (f family) of(h *HF, row rows.Row) (*draft, error) {
 	texts, errs := make([]string, len(f.columns)), make([]error, len(f.columns))
 	for i, c := range f.columns {
@@ -119,7 +118,6 @@ func conversation(h *HF, row rows.Row, _ []string) (*draft, error) {
 	return d, d.picture(row, "image", false)
 }
 
-// picture adds the picture in column.
 func (d *draft) picture(row rows.Row, column string, must bool) error {
 	if !must && !row.Has(column) {
 		return nil
@@ -228,3 +226,36 @@ func mmstar(_ *HF, row rows.Row, t []string) (*draft, error) {
 	d := &draft{Request: workload.Request{Text: strings.TrimSpace(question)}}
 	return d, d.picture(row, "image", true)
 }
+
+// The words that that tool puts around what a row has. They are part of its prompts:
+// with others the lengths would differ.
+
+func zetaPrompt(events, input string) string {
+	return strings.Join([]string{
+		"### Instruction:",
+		"You are a code completion assistant and your task is to analyze user edits and then rewrite an excerpt that the user provides, suggesting the appropriate edits within the excerpt, taking into account the cursor location.",
+		"", "### User Edits:",
+		"", events,
+		"", "### User Excerpt:",
+		"", input,
+		"", "### Response:",
+		"", "",
+	}, "\n")
+}
+
+func editPrompt(code, change string) string {
+	return strings.Join([]string{
+		"Given a code file, please apply the change requests and generate the new file.",
+		"", "Original file:",
+		"```python", code, "```",
+		"", "Change request:",
+		change,
+		"", `Please generate the new code file in the "New file" section below.`,
+	}, "\n")
+}
+
+// Control tokens that open a transcription.
+const (
+	whisperPrompt = "<|startoftranscript|><|en|><|transcribe|><|notimestamps|>"
+	coherePrompt  = "<|startofcontext|><|startoftranscript|><|emo:undefined|><|en|><|en|><|pnc|><|noitn|><|notimestamp|><|nodiarize|>"
+)

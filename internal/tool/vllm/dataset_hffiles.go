@@ -143,7 +143,6 @@ func containsAny(file string, words []string) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(file), notLetter), func(w string) bool { return slices.Contains(words, w) })
 }
 
-// listFirst are the names of a few files.
 func listFirst(files []string) string {
 	const few = 5
 	if len(files) > few {

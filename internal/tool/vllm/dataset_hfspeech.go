@@ -1,6 +1,7 @@
 package vllm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -41,9 +42,7 @@ func earnings(h *HF, row rows.Row, t []string) (*draft, error) {
 
 func (h *HF) spoken(row rows.Row, m workload.Media) (*draft, error) {
 	least, most := h.MinAudio, h.MaxAudio
-	if most == 0 {
-		most = math.Inf(1)
-	}
+	most = cmp.Or(most, math.Inf(1))
 	if m.Seconds == 0 && (least > 0 || !math.IsInf(most, 1)) {
 		return nil, plan.Problems{{Path: "min_audio", Why: fmt.Sprintf("%s: how long %s is cannot be told here", row.Place(), m.MIME), Hint: "leave out both limits, or have the sounds as WAV or FLAC"}}
 	}

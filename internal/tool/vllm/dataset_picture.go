@@ -38,7 +38,6 @@ func address(s string, schemes ...string) string {
 // maxMedium is how many bytes of a picture or a sound are read.
 const maxMedium = 1 << 30
 
-// fetch is what an address leads to.
 func fetch(ctx context.Context, s *workload.Source, address string) ([]byte, error) {
 	if s.Files.Fetch == nil {
 		return nil, errors.New("nothing can be fetched here")

@@ -22,12 +22,10 @@ type questions struct {
 	Common
 }
 
-// Check reports all problems.
 func (d *questions) Check(s *workload.Source) plan.Problems {
 	return append(d.file.Check(s), output(d.Output)...)
 }
 
-// of are the prompts of the rows of the category.
 func (d *questions) of(prompt func(rows.Row) (string, error)) func(io.Reader) ([]customLine, error) {
 	return func(file io.Reader) ([]customLine, error) {
 		var prompts []customLine

@@ -63,7 +63,6 @@ func poem(file io.Reader) ([]string, error) {
 	return lines, nil
 }
 
-// Build draws prompts from the lines.
 func (d *sonnet) Build(ctx context.Context, s *workload.Source) (workload.Workload, error) {
 	if s.Tokens == nil {
 		return workload.Workload{}, d.blame(errors.New("sonnet counts the tokens of lines and needs a tokenizer"))

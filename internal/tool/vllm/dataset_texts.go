@@ -137,7 +137,6 @@ func (c *Common) texts(ctx context.Context, s *workload.Source, prompts []custom
 	return w, err
 }
 
-// render is text as the model gets it.
 func (c *Common) render(s *workload.Source, text string) (string, error) {
 	if c.SkipTemplate {
 		return text, nil

@@ -2,11 +2,13 @@ package vllm
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"math/bits"
 	"strings"
 	"time"
 
@@ -41,7 +43,6 @@ func newTimedTrace() *timedTrace {
 	return &timedTrace{file: named[traceEntry]("timed_trace"), Chunk: 16, Multiplier: 1, Timestamp: "timestamp", InputLength: "input_length", OutputLength: "output_length", HashIDs: "hash_ids"}
 }
 
-// A traceEntry is a line of a trace.
 type traceEntry struct {
 	at            time.Duration
 	input, output int
@@ -120,7 +121,6 @@ func (d *timedTrace) blocks(row rows.Row) ([]string, error) {
 	return out, nil
 }
 
-// Build makes up the prompts, as token ids.
 func (d *timedTrace) Build(_ context.Context, s *workload.Source) (workload.Workload, error) {
 	x := expansion{chunk: d.Chunk, ids: workload.Without(s.Vocab.IDs(), s.Vocab.Special...), known: map[string][]int32{}}
 	if len(x.ids) == 0 {
@@ -174,4 +174,52 @@ func (x *expansion) block(key string, size int) []int32 {
 		x.known[key] = ids
 	}
 	return ids
+}
+
+// pythonHash is hash(s) of an ASCII text in CPython 3.11 or later with
+// PYTHONHASHSEED=0: SipHash-1-3 (Aumasson and Bernstein, 2012) under a key of zeros.
+func pythonHash(s string) uint64 {
+	if s == "" {
+		return 0
+	}
+	v := sipState{0x736f6d6570736575, 0x646f72616e646f6d, 0x6c7967656e657261, 0x7465646279746573}
+	b := []byte(s)
+	last := uint64(len(b)) << 56
+	for ; len(b) >= 8; b = b[8:] {
+		v.take(binary.LittleEndian.Uint64(b))
+	}
+	for i, c := range b {
+		last |= uint64(c) << (8 * i)
+	}
+	v.take(last)
+	v[2] ^= 0xff
+	for range 3 {
+		v.round()
+	}
+	h := v[0] ^ v[1] ^ v[2] ^ v[3]
+	if h == ^uint64(0) { // -1 means an error in there
+		h--
+	}
+	return h
+}
+
+type sipState [4]uint64
+
+func (v *sipState) take(m uint64) {
+	v[3] ^= m
+	v.round()
+	v[0] ^= m
+}
+
+func (v *sipState) round() {
+	v[0] += v[1]
+	v[2] += v[3]
+	v[1] = bits.RotateLeft64(v[1], 13) ^ v[0]
+	v[3] = bits.RotateLeft64(v[3], 16) ^ v[2]
+	v[0] = bits.RotateLeft64(v[0], 32)
+	v[2] += v[1]
+	v[0] += v[3]
+	v[1] = bits.RotateLeft64(v[1], 17) ^ v[2]
+	v[3] = bits.RotateLeft64(v[3], 21) ^ v[0]
+	v[2] = bits.RotateLeft64(v[2], 32)
 }

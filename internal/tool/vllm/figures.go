@@ -31,9 +31,7 @@ const (
 )
 
 // Versions lists the forms, newest first.
-func Versions() []Version {
-	return []Version{V2611, V2608, V2512, V2507}
-}
+func Versions() []Version { return []Version{V2611, V2608, V2512, V2507} }
 
 // Since reports whether v is w or newer.
 func (v Version) Since(w Version) bool { return v >= w }
@@ -230,7 +228,6 @@ func (o Options) output(r *trace.Record) int {
 	return r.OutputTokens
 }
 
-// count adds the figures that only this tool has.
 func (v *Figures) count(o Options) {
 	good, audio := 0, 0.0
 	var queue, withQueue []float64

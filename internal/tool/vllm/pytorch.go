@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/load/workload"
-
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
 

@@ -107,9 +107,7 @@ func (r *Report) Notes() []plan.Message {
 func (r *Report) hasGoodput() bool { return len(r.Goodput) > 0 || r.goodput }
 
 // counted reports whether token figures are printed.
-func (r *Report) counted() bool {
-	return !r.SkipTokenizerInit || !r.version.Since(V2608)
-}
+func (r *Report) counted() bool { return !r.SkipTokenizerInit || !r.version.Since(V2608) }
 
 // WriteErrors writes the first ten failures, as the tool does ahead of its
 // table.
@@ -152,7 +150,6 @@ func (r *Report) WriteTable(w io.Writer) error {
 	return reportLayout(string(r.version)).Write(w, e)
 }
 
-// prints reports whether the table has a figure.
 func (r *Report) prints(f trace.ReportedFigure) bool {
 	switch f.Name {
 	case figure.RequestsFailed, figure.PeakConcurrency:

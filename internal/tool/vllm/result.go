@@ -86,7 +86,9 @@ func (r *Report) outcome(o *python.Object) {
 	if version.Since(V2608) {
 		o.Set("rtfx", v.RTFx)
 	}
-	r.serverTimes(o)
+	all := r.Figures.all()
+	reported := r.SaveDetailed && r.version.Since(V2611) && slices.ContainsFunc(all, func(q *result.Request) bool { return q.ServerQueue != nil || q.ServerTTFT != nil })
+	result.WriteColumns(o, all, func(name string) bool { return reported && strings.HasPrefix(name, "server_") })
 }
 
 // poolingOutcome is the outcome of requests without text in their answers.
@@ -117,13 +119,6 @@ func (r *Report) perRequest(o *python.Object) {
 		}
 		return r.SaveDetailed && !r.Figures.Pooling // there is an answer to tell of
 	})
-}
-
-// serverTimes writes the server's own times, if it reported any.
-func (r *Report) serverTimes(o *python.Object) {
-	all := r.Figures.all()
-	reported := r.SaveDetailed && r.version.Since(V2611) && slices.ContainsFunc(all, func(q *result.Request) bool { return q.ServerQueue != nil || q.ServerTTFT != nil })
-	result.WriteColumns(o, all, func(name string) bool { return reported && strings.HasPrefix(name, "server_") })
 }
 
 func (r *Report) optional(o *python.Object) {

@@ -38,7 +38,6 @@ func (s *Settings) pooling() bool { return backendsByName[s.Backend].pooling }
 
 func (s *Settings) metadata() ([][2]string, error) { return pairs("--metadata", s.Metadata) }
 
-// percentiles of --metric-percentiles.
 func (s *Settings) percentiles() ([]float64, error) {
 	var out []float64
 	for item := range strings.SplitSeq(s.MetricPercentiles, ",") {
@@ -142,7 +141,6 @@ func joinFloats(values []float64) string {
 	return strings.Join(texts, ",")
 }
 
-// take takes over what a Spec says.
 func (q *requestedRun) take(spec *plan.Spec) error {
 	problems := tool.Take(spec, &q.Settings, arrivalKind, &q.arrival)
 	if spec.Dialect.Version != "" {
@@ -196,7 +194,6 @@ func (q *requestedRun) parse(command json.RawMessage) error {
 	return err
 }
 
-// figures are the options of the figures.
 func (q *requestedRun) figures() Options {
 	percentiles, _ := q.percentiles() // checked
 	limits, _ := q.limits()

@@ -3,7 +3,6 @@ package vllm
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/tool"
 	"github.com/pitot-bench/pitot/internal/tool/python"
 )
@@ -112,8 +112,8 @@ func reportsRate(o *trace.Origin) bool {
 
 // How the tool tells of a rate that rises.
 var (
-	ramp     = regexp.MustCompile(`^Traffic ramp-up strategy: (\w+)`)
-	rampFrom = regexp.MustCompile(`(\d+) to (\d+) RPS`)
+	ramp     = lazy.Regexp(`^Traffic ramp-up strategy: (\w+)`)
+	rampFrom = lazy.Regexp(`(\d+) to (\d+) RPS`)
 )
 
 // readLoad reads what the tool says of the load ahead of a run.

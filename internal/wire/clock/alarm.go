@@ -24,7 +24,6 @@ func (a *Alarm) Ring() { a.ring() }
 // Close ends the Alarm. Wait then returns at once.
 func (a *Alarm) Close() { a.close() }
 
-// newRuntimeAlarm returns an Alarm based on the runtime's timers.
 func newRuntimeAlarm() *Alarm {
 	timer := time.NewTimer(time.Hour)
 	timer.Stop()

@@ -107,7 +107,7 @@ type Outcome struct {
 func (d Driver) Run(ctx context.Context, stop <-chan struct{}, p Plan) Outcome {
 	r := &run{
 		Driver: d, plan: p, ctx: ctx, stop: stop, gate: newGate(min(p.Concurrency, p.Requests.N), p.Places.most()),
-		turns: newTurns(p.Requests, p.Hold), jobs: make(chan func()),
+		turns: newTurns(p.Requests, p.Hold), jobs: make(chan job),
 	}
 	r.backoff.on = p.BackOff && r.gate != nil
 	if r.Progress == nil {
@@ -149,7 +149,7 @@ type run struct {
 	inFlight sync.WaitGroup
 	ahead    window
 	litter   litter
-	jobs     chan func() // for goroutines without one
+	jobs     chan job // for goroutines without one
 
 	unmade    int           // requests that were made later than they could have been sent
 	unmadeMax time.Duration // by how much at most
@@ -307,22 +307,28 @@ func (r *run) dispatch() {
 // requests, which would else grow a new stack for each. A stream that lasts keeps its own.
 const mostIdle = 64
 
-// start does job in another goroutine.
-func (r *run) start(job func()) {
+// A job is a request that was released.
+type job struct {
+	encoded
+	rec *trace.Record
+}
+
+// start does a job in another goroutine.
+func (r *run) start(j job) {
 	select {
-	case r.jobs <- job:
+	case r.jobs <- j:
 	default:
-		r.inFlight.Go(func() { r.work(job) })
+		r.inFlight.Go(func() { r.work(j) })
 	}
 }
 
-// work does job, and others, until there are no more, or enough goroutines wait for them.
-func (r *run) work(job func()) {
+// work does a job, and others, until there are no more, or enough goroutines wait for them.
+func (r *run) work(j job) {
 	for ok := true; ok; {
-		job()
+		r.send(j)
 		ok = false
 		if r.idle.Add(1) <= mostIdle {
-			job, ok = <-r.jobs
+			j, ok = <-r.jobs
 		}
 		r.idle.Add(-1)
 	}
@@ -337,8 +343,8 @@ func (r *run) enter() (free trace.Instant, ok bool) {
 	return r.backoff.wait(r, free)
 }
 
-// released returns the function that handles a request released now.
-func (r *run) released(e encoded, free trace.Instant) func() {
+// released notes that a request is released now.
+func (r *run) released(e encoded, free trace.Instant) job {
 	rec := trace.NewRecord(e.index)
 	rec.Due, rec.Free, rec.Released = e.due, free, r.now()
 	if late := e.made.Sub(max(e.due, free)); e.made.Happened() && late > time.Duration(behind) {
@@ -346,7 +352,7 @@ func (r *run) released(e encoded, free trace.Instant) func() {
 		r.unmadeMax = max(r.unmadeMax, late)
 	}
 	r.Progress.Released.Add(1)
-	return func() { r.send(e, rec) }
+	return job{e, rec}
 }
 
 // next waits for the request that is due first: the next of the schedule, if there
@@ -393,8 +399,8 @@ func (r *run) stopping() bool {
 }
 
 // send takes one request from release to its record, and makes its followers ready.
-func (r *run) send(e encoded, rec *trace.Record) {
-	req := e.req
+func (r *run) send(e job) {
+	req, rec := e.req, e.rec
 	rec.PromptTokens, rec.VisionTokens, rec.WantTokens = req.PromptTokens, req.VisionTokens, req.OutputTokens
 	rec.Tenant, rec.Session, rec.Turn = req.Tenant, req.Session, req.Number
 	if e.err != nil {
@@ -406,7 +412,7 @@ func (r *run) send(e encoded, rec *trace.Record) {
 	if !r.plan.Hold {
 		r.gate.release(r.now())
 	}
-	followers := r.follow(e, rec)
+	followers := r.follow(e.encoded, rec)
 	r.turns.add(e.index, followers)
 	r.note(rec)
 	if r.plan.Hold {

@@ -3,7 +3,6 @@ package driver
 import (
 	"bytes"
 	"encoding/json"
-	"iter"
 	"sync"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 // turns are the waiting requests of conversations: waiting for an answer, or for
 // the end of the pause after it.
 type turns struct {
-	followers followers
+	followers arrival.Followers
 	hold      bool          // the goroutine of an answer sends its followers: the dispatcher gets none
 	changed   chan struct{} // has an element when ready or awaited changed
 
@@ -31,44 +30,13 @@ func newTurns(requests workload.List, hold bool) *turns {
 	if !requests.Chained {
 		return t
 	}
-	f := followers{make([]int32, requests.N), make([]int32, requests.N)}
-	for i := requests.N - 1; i >= 0; i-- {
-		after := requests.Brief(i).After
-		switch {
-		case after > i:
-			panic("driver: a request waits for itself or a later one")
-		case after == 0:
-			continue
-		case hold && f.first[after-1] != 0:
+	t.followers = arrival.NewFollowers(requests.N, func(i int) int { return requests.Brief(i).After })
+	for i := 0; hold && i < requests.N; i++ {
+		if t.followers.Count(i) > 1 {
 			panic("driver: two requests of a conversation that holds its place wait for the same one")
 		}
-		f.next[i], f.first[after-1] = f.first[after-1], int32(i)
 	}
-	t.followers = f
 	return t
-}
-
-// followers are the requests that wait for others: the first of each request, and the next that waits for the same one;
-// 0: there is none. The slices are empty where no request waits.
-type followers struct{ first, next []int32 }
-
-// of yields those that wait for request i, in order.
-func (f followers) of(i int) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		if f.first == nil {
-			return
-		}
-		for k := f.first[i]; k != 0 && yield(int(k)); k = f.next[k] {
-		}
-	}
-}
-
-// count is how many wait for request i.
-func (f followers) count(i int) (n int) {
-	for range f.of(i) {
-		n++
-	}
-	return n
 }
 
 // first returns the ready request that is due first; awaited tells whether answers will
@@ -82,7 +50,7 @@ func (t *turns) first() (e encoded, ok, awaited bool) {
 
 // take removes e, if it belongs to a conversation, and awaits its followers.
 func (t *turns) take(e encoded) {
-	if t.followers.first == nil || t.hold {
+	if !t.followers.Any() || t.hold {
 		return
 	}
 	t.mu.Lock()
@@ -90,12 +58,12 @@ func (t *turns) take(e encoded) {
 	if e.req.After != 0 { // it may no longer be first: another may have become ready since
 		t.ready.Remove(e.index)
 	}
-	t.awaited += t.followers.count(e.index)
+	t.awaited += t.followers.Count(e.index)
 }
 
 // add makes the followers of a request ready.
 func (t *turns) add(index int, followers []encoded) {
-	n := t.followers.count(index)
+	n := t.followers.Count(index)
 	if n == 0 || t.hold {
 		return
 	}
@@ -114,7 +82,7 @@ func (t *turns) add(index int, followers []encoded) {
 // follow encodes the requests that waited for the answer in rec, and then drops its text unless the
 // run stores texts.
 func (r *run) follow(before encoded, rec *trace.Record) []encoded {
-	if !before.req.Followed && r.turns.followers.count(before.index) == 0 {
+	if !before.req.Followed && r.turns.followers.Count(before.index) == 0 {
 		return nil // its text, if it has one, is there since the run keeps texts
 	}
 	answer := rec.Text
@@ -122,7 +90,7 @@ func (r *run) follow(before encoded, rec *trace.Record) []encoded {
 		answer = ""
 	}
 	var out []encoded
-	for i := range r.turns.followers.of(before.index) {
+	for i := range r.turns.followers.Of(before.index) {
 		req := *r.plan.Requests.At(i)
 		var e encoded
 		if err := Remember(&req, before.req, answer); err != nil {
@@ -155,7 +123,7 @@ func (r *run) goOn(followers []encoded, free trace.Instant) {
 		r.gate.release(r.now())
 		return
 	}
-	r.released(e, free)()
+	r.send(r.released(e, free))
 }
 
 // pause waits until due; false means that the run was stopped, or is over before.

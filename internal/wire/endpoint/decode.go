@@ -190,13 +190,12 @@ func (c *counts) of(u gjson.Result) trace.Usage {
 		}
 		return integerOf(u.Get(name))
 	}
-	reported := c.cached != "" && u.Get(c.cached).Exists()
-	usage := trace.Usage{
-		Prompt: n(c.prompt), Completion: n(c.completion), Cached: n(c.cached), CachedReported: reported, Reasoning: n(c.reasoning),
-		At: trace.Never,
+	usage := trace.Usage{Prompt: n(c.prompt), Completion: n(c.completion), Reasoning: n(c.reasoning), At: trace.Never}
+	if c.cached != "" {
+		cached := u.Get(c.cached)
+		usage.Cached, usage.CachedReported = integerOf(cached), cached.Exists()
 	}
-	if total := u.Get("total_tokens"); usage.Reasoning > 0 &&
-		integerOf(total) == usage.Prompt+usage.Completion+usage.Reasoning {
+	if usage.Reasoning > 0 && n("total_tokens") == usage.Prompt+usage.Completion+usage.Reasoning {
 		usage.Reasoning = 0 // some servers do not count it in the completion
 	}
 	return usage

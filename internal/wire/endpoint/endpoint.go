@@ -26,6 +26,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"unicode/utf8"
 
@@ -95,6 +96,8 @@ type Client struct {
 	budget    *budget
 	servedBy  servedBy
 	bodies    freeBodies
+	sent      func(body []byte)      // gives one back
+	readers   sync.Pool              // *reader
 	elsewhere atomic.Pointer[string] // where a redirect led
 }
 
@@ -105,7 +108,12 @@ func New(t Transport, opts Options) (*Client, error) {
 		return nil, fmt.Errorf("protocol %q: must be one of %v", opts.Protocol, Protocols())
 	}
 	c.opts.Stream = opts.Stream && !c.grammar.silent
-	c.budget = newBudget(&opts)
+	c.budget, c.sent = newBudget(&opts), c.bodies.put
+	c.readers.New = func() any {
+		r := new(reader)
+		r.yield = r.event
+		return r
+	}
 	c.shared = transport.NewHeader(c.headerFields(nil))
 	var err error
 	if c.fixed, err = fields(c.grammar.fixed(&c.opts), opts.Extra, opts.NullOmits); err != nil {
@@ -153,29 +161,28 @@ func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, r
 		rec.Chunks = append([]trace.Chunk(nil), rec.Chunks...)
 	}
 	r.keepCharge()
+	*r = reader{readState: readState{yield: r.yield}}
+	c.readers.Put(r)
 }
 
 // exchange sends a body to a URL and reads the answer.
 func (c *Client) exchange(
 	ctx context.Context, url string, req *workload.Request, body []byte, rec *trace.Record,
 ) (*reader, transport.Timing, error) {
-	r := &reader{
-		readState: readState{
-			opts: &c.opts, grammar: c.grammar, rec: rec,
-			keep: c.opts.KeepText || req.Followed || req.Question != nil || c.opts.counts(),
-		},
-		url: url, tally: &c.tally, budget: c.budget, free: c.allowed(req), servedBy: &c.servedBy,
-	}
-	r.yield, r.events.Limit = r.event, c.opts.MaxEvent
+	r := c.readers.Get().(*reader)
+	r.opts, r.grammar, r.rec, r.events.Limit = &c.opts, c.grammar, rec, c.opts.MaxEvent
+	r.keep = c.opts.KeepText || req.Followed || req.Question != nil || c.opts.counts()
+	r.url, r.tally, r.budget, r.free, r.servedBy = url, &c.tally, c.budget, c.allowed(req), &c.servedBy
 	if c.opts.Marker != nil && !c.grammar.silent {
 		r.answer.Begin(c.opts.Marker)
 	}
 	if c.opts.Stream {
 		r.chunks = make([]trace.Chunk, 0, room(req.OutputTokens))
 	}
-	timing, err := c.transport.Do(ctx, &transport.Request{
-		Method: http.MethodPost, URL: url, Header: c.header(req), ID: req.ID, Body: body, Sent: c.bodies.put,
-	}, r)
+	r.request = transport.Request{
+		Method: http.MethodPost, URL: url, Header: c.header(req), ID: req.ID, Body: body, Sent: c.sent,
+	}
+	timing, err := c.transport.Do(ctx, &r.request, r)
 	return r, timing, err
 }
 

@@ -36,6 +36,7 @@ type reader struct {
 	free     int     // bytes that the answer may hold without it
 	charged  int     // of it
 	servedBy *servedBy
+	request  transport.Request
 }
 
 // readState is what every read needs, in as few cache lines as it takes: of a stream that speaks again after a
@@ -82,6 +83,9 @@ func (r *reader) Prefetch() {
 		transport.SpanOf(&r.chunks[:n+1][n]).Prefetch()
 	}
 }
+
+// Output implements transport.Warm.
+func (r *reader) Output(seq uint64) bool { return r.outputs > 0 && r.read.Seq == seq }
 
 // A form is how a body is to be read.
 type form int

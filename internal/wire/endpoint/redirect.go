@@ -77,7 +77,8 @@ func (c *Client) follow(
 		timing.Redials += redials
 	}
 	if r.url != c.opts.URL && !moved(r.rec.Status) { // no circle
-		c.elsewhere.Store(&r.url)
+		to := r.url
+		c.elsewhere.Store(&to)
 	}
 	return r, timing, err
 }

@@ -1,7 +1,9 @@
 package endpoint
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 
@@ -163,14 +165,18 @@ func TestARecordSaysWhoseStampsItHas(t *testing.T) {
 // What a chunk costs from the bytes of its read to its place in the record.
 func BenchmarkChunk(b *testing.B) {
 	event := []byte("data: " + events[0] + "\n\n")
-	r := benchReader()
-	b.ReportAllocs()
-	b.SetBytes(int64(len(event)))
-	for i := uint64(1); b.Loop(); i++ {
-		if r.chunks = r.chunks[:0]; r.Data(event, transport.Stamp{At: int64(i), Seq: i, Kernel: true, Drained: true}) != nil {
-			b.Fatal("an event was refused")
-		}
-		r.from, r.talliedTo = 0, 0
+	for _, marker := range []*trace.Marker{nil, testMarker} {
+		b.Run(fmt.Sprintf("marked=%v", marker != nil), func(b *testing.B) {
+			r := benchReader(marker)
+			b.ReportAllocs()
+			b.SetBytes(int64(len(event)))
+			for i := uint64(1); b.Loop(); i++ {
+				if r.chunks = r.chunks[:0]; r.Data(event, transport.Stamp{At: int64(i), Seq: i, Kernel: true, Drained: true}) != nil {
+					b.Fatal("an event was refused")
+				}
+				r.from, r.talliedTo = 0, 0
+			}
+		})
 	}
 }
 
@@ -178,42 +184,51 @@ func BenchmarkChunk(b *testing.B) {
 func BenchmarkStreams(b *testing.B) {
 	event := []byte("data: " + events[0] + "\n\n")
 	const streams = 256
-	shared, index := new(tally), atomic.Int64{}
-	b.ReportAllocs()
-	b.RunParallel(func(pb *testing.PB) {
-		var readers [streams]*reader
-		for i := range readers {
-			readers[i] = benchReader()
-			readers[i].tally, readers[i].rec.Index = shared, int(index.Add(1))
-			readers[i].chunks = make([]trace.Chunk, 0, 1)
-		}
-		for i := uint64(0); pb.Next(); i++ {
-			r, n := readers[i%streams], i/streams+1
-			if r.chunks = r.chunks[:0]; r.Data(event, transport.Stamp{
-				At: int64(n) * 20e6, Seq: n, Kernel: true, Drained: true,
-			}) != nil {
-				b.Error("an event was refused")
-			}
-			r.from, r.talliedTo = 0, 0
-		}
-	})
+	for _, marker := range []*trace.Marker{nil, testMarker} {
+		b.Run(fmt.Sprintf("marked=%v", marker != nil), func(b *testing.B) {
+			shared, index := new(tally), atomic.Int64{}
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				var readers [streams]*reader
+				for i := range readers {
+					readers[i] = benchReader(marker)
+					readers[i].tally, readers[i].rec.Index = shared, int(index.Add(1))
+					readers[i].chunks = make([]trace.Chunk, 0, 1)
+				}
+				for i := uint64(0); pb.Next(); i++ {
+					r, n := readers[i%streams], i/streams+1
+					if r.chunks = r.chunks[:0]; r.Data(event, transport.Stamp{
+						At: int64(n) * 20e6, Seq: n, Kernel: true, Drained: true,
+					}) != nil {
+						b.Error("an event was refused")
+					}
+					r.from, r.talliedTo = 0, 0
+				}
+			})
+		})
+	}
 }
 
-func benchReader() *reader {
+func benchReader(marker *trace.Marker) *reader {
 	r := &reader{
 		readState: readState{
-			opts: &Options{Protocol: Completions, Stream: true}, grammar: grammars[Completions], rec: new(trace.Record),
+			opts: &Options{Protocol: Completions, Stream: true, Marker: marker}, grammar: grammars[Completions], rec: new(trace.Record),
 			chunks: make([]trace.Chunk, 0, 1<<12),
 		}, tally: new(tally), budget: newBudget(new(Options)), servedBy: new(servedBy),
 	}
 	r.yield = r.event
+	if marker != nil {
+		r.answer.Begin(marker)
+	}
 	r.Head(200, nil)
 	return r
 }
 
 func TestAChunkDoesNotAllocate(t *testing.T) {
 	event := []byte("data: " + events[0] + "\n\n")
-	r := benchReader()
+	r := benchReader(testMarker)
+	r.answer.Add(trace.VisiblePart, bytes.Repeat([]byte("tube "), 4000)) // it has room for its marks
+	r.answer.Begin(testMarker)
 	seq := uint64(0)
 	if n := testing.AllocsPerRun(1000, func() {
 		seq++

@@ -65,9 +65,7 @@ func TooLarge() error {
 }
 
 // Malformed is the error of a document that is not a page.
-func Malformed(why error) error {
-	return &Error{plan.Msg(Syntax, "why", why), why.Error()}
-}
+func Malformed(why error) error { return &Error{plan.Msg(Syntax, "why", why), why.Error()} }
 
 // A Sample is one value of a counter, gauge or untyped metric.
 type Sample struct {

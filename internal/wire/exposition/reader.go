@@ -34,7 +34,6 @@ type Reader struct {
 	plain  []byte            // a label without escapes
 }
 
-// A family is the type of a metric.
 type family byte
 
 // The types that matter here. Other types of OpenMetrics are read as untyped.

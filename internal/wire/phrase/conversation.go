@@ -13,7 +13,6 @@ func (r *reader) addMessage(role, text string) {
 	r.req.Messages = append(r.req.Messages, Message{role, text})
 }
 
-// conversation reads the messages of a chat.
 func (r *reader) conversation() {
 	const loc = "messages"
 	v := r.lastValue(loc)
@@ -107,7 +106,6 @@ func (r *reader) source(place string, v gjson.Result) {
 	r.req.Media = append(r.req.Media, Media{Place: place, URL: url})
 }
 
-// sound takes one in base64.
 func (r *reader) sound(data string) {
 	b, err := base64.StdEncoding.DecodeString(data)
 	if err != nil || len(b) == 0 {

@@ -57,12 +57,10 @@ func readBoolean(of func(*Request) *bool) field {
 	return func(r *reader, name string, v gjson.Result) { r.boolean(name, v, of(&r.req)) }
 }
 
-// readLimit reads the most tokens that are wanted.
 func readLimit(r *reader, name string, v gjson.Result) {
 	r.integer(name, v, &r.req.MaxTokens, &r.req.Limited)
 }
 
-// readLimitOrNull does so where null is no limit.
 func readLimitOrNull(r *reader, name string, v gjson.Result) {
 	r.req.Fill = v.Type == gjson.Null
 	readLimit(r, name, v)

@@ -68,9 +68,7 @@ var Chat = &Protocol{
 }
 
 // finish is why the answer ends.
-func (w *Writer) finish() string {
-	return `"` + w.Finish + `","stop_reason":` + orNull(w.Stop)
-}
+func (w *Writer) finish() string { return `"` + w.Finish + `","stop_reason":` + orNull(w.Stop) }
 
 // conclusion appends the end of an unstreamed answer after its text, with further fields of the
 // choice and of the answer.

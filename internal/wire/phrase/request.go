@@ -103,7 +103,6 @@ func newReader(p *Protocol) *reader {
 	return r
 }
 
-// json reads a body that is an object.
 func (r *reader) json(_ string, body []byte) (err *Error) {
 	if r.body, err = parseObject(body); err == nil {
 		r.read()

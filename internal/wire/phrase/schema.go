@@ -170,7 +170,6 @@ func plainIDs(list string) (ids []int32, ok bool) {
 	return ids, true
 }
 
-// parseObject reads a body that must be a JSON object.
 func parseObject(body []byte) (gjson.Result, *Error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return gjson.Result{}, schemaError(invalid{"missing", "body", "Field required"})

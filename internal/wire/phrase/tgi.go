@@ -41,7 +41,6 @@ var TGI = &Protocol{
 	},
 }
 
-// token appends the next token.
 func (w *Writer) token(dst []byte) []byte {
 	dst = append(dst, `{"text":"`...)
 	from := len(dst)

@@ -38,7 +38,6 @@ var Transcription = &Protocol{
 	},
 }
 
-// form reads a body that is one.
 func (r *reader) form(mediaType string, body []byte) *Error {
 	kind, options, _ := mime.ParseMediaType(mediaType)
 	if kind != "multipart/form-data" {

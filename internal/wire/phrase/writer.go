@@ -135,7 +135,6 @@ func (w *Writer) Event(dst []byte, n int, last bool) []byte {
 	return dst
 }
 
-// tokens appends the text of the next n tokens.
 func (w *Writer) tokens(dst []byte, n int) []byte {
 	w.Sent += n
 	for range n {
@@ -191,7 +190,6 @@ func (w *Writer) Break(dst []byte) []byte { return append(dst, w.end...) }
 
 const done = "data: [DONE]"
 
-// line appends an event.
 func (w *Writer) line(dst []byte, text string) []byte {
 	w.Events++
 	return w.Break(append(dst, text...))

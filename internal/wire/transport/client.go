@@ -29,8 +29,10 @@ type Client struct {
 	idle   idleConns
 	polls  pollers
 	heads  headCache
-	direct bool     // connections to addresses in digits need no dialer
-	urls   sync.Map // of a Request: *origin
+	under  inFlight
+	direct bool                   // connections to addresses in digits need no dialer
+	urls   sync.Map               // of a Request: *origin
+	latest atomic.Pointer[origin] // of them
 
 	release func() // ends the hold on kernel timestamping
 }
@@ -61,6 +63,7 @@ func New(cfg Config) *Client {
 	if c.clock == nil {
 		c.clock = clock.New()
 	}
+	c.under.clock, c.under.limit = c.clock.Now, cfg.Timeout
 	c.polls.watch, c.polls.clock, c.polls.lazy = c.watch, c.clock, cfg.lazy
 	c.std, c.fresh = c.roundTripper(cfg.NoReuse), c.roundTripper(true)
 	return c
@@ -71,6 +74,7 @@ func (c *Client) Close() {
 	c.std.CloseIdleConnections()
 	c.idle.close()
 	c.polls.close()
+	c.under.close()
 	c.release()
 }
 
@@ -115,11 +119,7 @@ func (c *Client) TakeLag() (lag trace.Lag, unstamped int) {
 // was read, the request is sent once more (Config.NoResend).
 func (c *Client) Do(ctx context.Context, req *Request, r Receiver) (Timing, error) {
 	x := newExchange(c, r)
-	defer x.stop()
-	defer context.AfterFunc(ctx, func() { x.end(context.Cause(ctx)) })()
-	if c.cfg.Timeout > 0 {
-		defer time.AfterFunc(c.cfg.Timeout, func() { x.end(ErrTimeout) }).Stop()
-	}
+	c.under.add(ctx, x)
 	err := x.run(ctx, req)
 	x.Done = c.Now()
 	err = x.retry(ctx, req, err)
@@ -127,7 +127,12 @@ func (c *Client) Do(ctx context.Context, req *Request, r Receiver) (Timing, erro
 	if cause := x.cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
-	return x.Timing, err
+	timing := x.Timing
+	if alone := c.under.remove(x); x.stop() && alone && !x.shared {
+		*x = exchange{}
+		exchanges.Put(x)
+	}
+	return timing, err
 }
 
 // run selects the engine for the request.
@@ -144,6 +149,7 @@ func (x *exchange) run(ctx context.Context, req *Request) error {
 
 // An origin is a parsed URL.
 type origin struct {
+	text             string
 	secure           bool
 	name, addr, host string // of the server: for TLS, to connect to, for the Host header
 	path             string
@@ -154,7 +160,11 @@ type origin struct {
 
 // origin parses the URL of a request, once for each URL.
 func (c *Client) origin(text string) (*origin, error) {
+	if o := c.latest.Load(); o != nil && o.text == text {
+		return o, nil
+	}
 	if o, ok := c.urls.Load(text); ok {
+		c.latest.Store(o.(*origin))
 		return o.(*origin), nil
 	}
 	u, err := url.Parse(text)
@@ -162,7 +172,7 @@ func (c *Client) origin(text string) (*origin, error) {
 		return nil, err
 	}
 	o := &origin{
-		secure: u.Scheme == "https", name: u.Hostname(), host: strings.TrimSuffix(u.Host, ":"), path: u.RequestURI(),
+		text: text, secure: u.Scheme == "https", name: u.Hostname(), host: strings.TrimSuffix(u.Host, ":"), path: u.RequestURI(),
 	}
 	port := "80"
 	if o.secure {
@@ -200,6 +210,12 @@ type exchange struct {
 	spent        bool        // the body of the request is given back, or belongs to net/http
 	reused       bool        // has one that was idle, or that another request released
 	stopDraining func() bool // stops the timer for the rest of a body; nil before
+	shared       bool        // net/http has it, and may use it for longer
+
+	previous, next *exchange   // of those in flight
+	due            int64       // when its time is over
+	member         bool        // of those of the context that they have in common
+	forget         func() bool // undoes its registration with another context
 }
 
 // hotExchange is what every read needs.
@@ -211,8 +227,12 @@ type hotExchange struct {
 	enough   bool
 }
 
+// exchanges are those that are over, for others.
+var exchanges = sync.Pool{New: func() any { return new(exchange) }}
+
 func newExchange(c *Client, r Receiver) *exchange {
-	x := &exchange{hotExchange: hotExchange{r: r}, c: c, Timing: noTiming()}
+	x := exchanges.Get().(*exchange)
+	x.r, x.c, x.Timing = r, c, noTiming()
 	if c.cfg.Idle > 0 {
 		x.watchdog = time.AfterFunc(c.cfg.Idle, func() { x.end(ErrIdle) })
 	}
@@ -243,13 +263,10 @@ func (x *exchange) alive() {
 	}
 }
 
-func (x *exchange) stop() {
-	if x.watchdog != nil {
-		x.watchdog.Stop()
-	}
-	if x.stopDraining != nil {
-		x.stopDraining()
-	}
+// stop stops the timers of the exchange. It reports false if one of them may still end it.
+func (x *exchange) stop() bool {
+	stopped := x.watchdog == nil || x.watchdog.Stop()
+	return (x.stopDraining == nil || x.stopDraining()) && stopped
 }
 
 // receiveFrom reads from c, or from a layer on top of it, until it wants no more

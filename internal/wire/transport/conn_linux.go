@@ -41,6 +41,7 @@ type rawConn struct {
 	warm    Warm        // its receiver; nil: not warm
 
 	began          int64          // when the exchange did
+	output         int64          // the stamp of its latest read with output; 0: none had any
 	over           sync.WaitGroup // the exchange, for the one that waits for it
 	end            error          // how it ended
 	closed         atomic.Bool
@@ -109,11 +110,28 @@ func (c *Conn) open(sc syscall.Conn) {
 
 // stamping makes a socket timestamp received data.
 func stamping(fd int) error {
-	err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
+	err := setOption(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
 	if err == nil {
-		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, tcpInq, 1)
+		_ = setOption(fd, unix.IPPROTO_TCP, tcpInq, 1)
 	}
 	return err
+}
+
+// setOption and tcpInfo are raw calls, as those that read.
+func setOption(fd, level, name int, value int32) error {
+	_, _, errno := syscall.RawSyscall6(unix.SYS_SETSOCKOPT, uintptr(fd), uintptr(level), uintptr(name),
+		uintptr(unsafe.Pointer(&value)), unsafe.Sizeof(value), 0)
+	if errno != 0 {
+		return os.NewSyscallError("setsockopt", errno)
+	}
+	return nil
+}
+
+func tcpInfo(fd uintptr, info *unix.TCPInfo) (ok bool) {
+	size := uint32(unsafe.Sizeof(*info))
+	_, _, errno := syscall.RawSyscall6(unix.SYS_GETSOCKOPT, fd, unix.IPPROTO_TCP, unix.TCP_INFO,
+		uintptr(unsafe.Pointer(info)), uintptr(unsafe.Pointer(&size)), 0)
+	return errno == 0
 }
 
 func (r *rawConn) stamps() bool { return r.calls != nil || r.poller != nil }
@@ -276,7 +294,7 @@ func (c *Conn) begin(layer io.Reader, to consumer) bool {
 	if layer != nil {
 		c.raw.layer = layer
 	}
-	c.raw.taker, c.raw.asked = to, false
+	c.raw.taker, c.raw.asked, c.raw.output = to, false, 0
 	c.raw.poller.begin(c)
 	return true
 }
@@ -436,8 +454,8 @@ const (
 func (c *Conn) gone(states ...uint8) bool {
 	is := false
 	err := c.raw.control(func(fd uintptr) {
-		info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
-		is = err == nil && slices.Contains(states, info.State)
+		var info unix.TCPInfo
+		is = tcpInfo(fd, &info) && slices.Contains(states, info.State)
 	})
 	return err != nil || is
 }
@@ -471,18 +489,15 @@ func quiet(fd uintptr) bool {
 // nothing is left in the socket it synchronizes the two. The segments of a read are those
 // that the reads before it do not account for.
 func (c *Conn) coalesced(seq uint64) (once bool, segments int) {
-	var info *unix.TCPInfo
-	left := -1
+	var info unix.TCPInfo
+	known, left := false, int32(-1)
 	err := c.raw.control(func(fd uintptr) {
-		var err error
-		if info, err = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO); err != nil {
-			info = nil
-		}
-		if n, err := unix.IoctlGetInt(int(fd), unix.SIOCINQ); err == nil {
-			left = n
+		known = tcpInfo(fd, &info)
+		if _, _, errno := syscall.RawSyscall(unix.SYS_IOCTL, fd, unix.SIOCINQ, uintptr(unsafe.Pointer(&left))); errno != 0 {
+			left = -1
 		}
 	})
-	if err != nil || info == nil {
+	if err != nil || !known {
 		return false, 0
 	}
 	c.mu.Lock()
@@ -494,7 +509,7 @@ func (c *Conn) coalesced(seq uint64) (once bool, segments int) {
 		segments = int(p.last) + max(0, int(came)-int(p.read))
 		if c.raw.reading.Load() { // it is the poller that asks
 			c.raw.asked = true
-			if !once {
+			if !once && !c.raw.poller.overslept {
 				c.raw.poller.pace.merged++
 			}
 		}

@@ -85,14 +85,17 @@ func (a *address) socket() (fd int, ok bool) {
 		_ = unix.Close(fd)
 		return -1, false
 	}
-	for _, o := range [...]struct{ level, name, value int }{
+	for _, o := range [...]struct {
+		level, name int
+		value       int32
+	}{
 		{unix.IPPROTO_TCP, unix.TCP_NODELAY, 1},
 		{unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1},
 		{unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, probeAfter},
 		{unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, probeAfter},
 		{unix.IPPROTO_TCP, unix.TCP_KEEPCNT, probes},
 	} {
-		_ = unix.SetsockoptInt(fd, o.level, o.name, o.value)
+		_ = setOption(fd, o.level, o.name, o.value)
 	}
 	return fd, true
 }

@@ -107,3 +107,15 @@ func TestAReadThatEndsWithinAChunk(t *testing.T) {
 		}
 	}
 }
+
+// A size has up to 15 digits that count, and is followed by blanks and extensions.
+func TestChunkSizes(t *testing.T) {
+	for text, want := range map[string]int64{
+		"0": 0, "1a": 26, "FfF": 4095, "5 \t": 5, "5;name=value": 5, "5 ; a": 5, "00000000000000000000b": 11, "fffffffffffffff": 1<<60 - 1,
+		"": -1, ";": -1, " 5": -1, "5 5": -1, "5g": -1, "-1": -1, "+1": -1, "0x1": -1, "1_0": -1, "1000000000000000": -1,
+	} {
+		if n, ok := chunkSize([]byte(text)); ok != (want >= 0) || ok && n != want {
+			t.Errorf("%q is %d, %v; want %d", text, n, ok, want)
+		}
+	}
+}

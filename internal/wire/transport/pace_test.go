@@ -9,6 +9,8 @@ import (
 type load struct {
 	events, merged, streams int
 	pieces                  int
+	pause                   time.Duration // between outputs, of half the events; 0: none is known
+	shorter                 int           // of these, as many pauses of nothing
 	answer                  time.Duration // that of those which end in the window; 0: none does
 	patient                 bool
 }
@@ -20,6 +22,13 @@ func paced(p *pace, now int64, windows int, l load) (end int64, lazy int) {
 		p.decide(now, l.streams, l.patient) // the first call begins a window
 		now += int64(paceWindow)
 		p.events += l.events
+		for i := range l.events / 2 {
+			if i < l.shorter {
+				p.paused(0)
+			} else if l.pause > 0 {
+				p.paused(int64(l.pause))
+			}
+		}
 		if p.lazy {
 			p.merged += l.merged
 			p.pieces += l.pieces
@@ -52,6 +61,28 @@ func TestWhenAPollerIsLazy(t *testing.T) {
 		{"pauses are short", load{events: 10 * window, streams: 99, answer: time.Second}, false},
 		{
 			"pauses are short, with patience", load{events: 10 * window, streams: 99, answer: time.Second, patient: true}, false,
+		},
+		{"little comes in a long sleep", load{events: window/2 - 1, streams: 500, patient: true}, false},
+		{"just enough comes in a long sleep", load{events: window / 2, streams: 500, patient: true}, true},
+		{
+			"outputs follow each other slowly enough",
+			load{events: 2 * window, streams: 1, pause: 1500 * time.Microsecond, patient: true},
+			true,
+		},
+		{
+			"outputs follow each other fast",
+			load{events: 10 * window, streams: 500, pause: 1400 * time.Microsecond, patient: true},
+			false,
+		},
+		{
+			"a few outputs follow each other at once",
+			load{events: 20 * window, streams: 500, pause: time.Second, shorter: 1, patient: true},
+			true,
+		},
+		{
+			"some outputs follow each other at once",
+			load{events: 20 * window, streams: 500, pause: time.Second, shorter: 2, patient: true},
+			false,
 		},
 		{"answers are just long enough", load{events: 10 * window, streams: 500, answer: shortAnswer}, true},
 		{"answers are short", load{events: 10 * window, streams: 500, answer: shortAnswer - 1}, false},
@@ -138,31 +169,37 @@ func TestTokensInPiecesKeepAPaceEager(t *testing.T) {
 	}
 }
 
-// A poller sleeps for a tenth of the pauses of streams within limits, and for the shortest time in its first window
-// or if something waits.
+// A poller sleeps for two thirds of the shortest pauses between outputs, or where none are known for a tenth of the mean
+// time between reads, within limits, and for the shortest time in its first window or if something waits.
 func TestHowLongAPollerSleeps(t *testing.T) {
 	const events = 10_000
 	for _, tt := range []struct {
-		pause   time.Duration
-		patient bool
-		want    time.Duration
+		reads, pause time.Duration
+		patient      bool
+		want         time.Duration
 	}{
-		{10 * time.Millisecond, true, time.Millisecond},
-		{25 * time.Millisecond, true, 2500 * time.Microsecond},
-		{40 * time.Millisecond, true, 4 * time.Millisecond},
-		{time.Second, true, 4 * time.Millisecond},
-		{time.Second, false, time.Millisecond},
+		{10 * time.Millisecond, 0, true, time.Millisecond},
+		{25 * time.Millisecond, 0, true, 2500 * time.Microsecond},
+		{40 * time.Millisecond, 0, true, 4 * time.Millisecond},
+		{time.Second, 0, true, 4 * time.Millisecond},
+		{time.Second, 0, false, time.Millisecond},
+		{10 * time.Millisecond, 3 * time.Millisecond, true, 2 * time.Millisecond},
+		{10 * time.Millisecond, 6 * time.Millisecond, true, 4 * time.Millisecond},
+		{10 * time.Millisecond, time.Second, true, 4 * time.Millisecond},
+		{10 * time.Millisecond, time.Second, false, time.Millisecond},
+		{time.Second, 3 * time.Millisecond, true, 2 * time.Millisecond},
 	} {
 		var p pace
-		streams := int(tt.pause * events / paceWindow)
-		l := load{events: events, streams: streams, patient: tt.patient}
+		streams := int(tt.reads * events / paceWindow)
+		l := load{events: events, streams: streams, pause: tt.pause, patient: tt.patient}
 		now, _ := paced(&p, started, 1, l)
 		if !p.lazy || p.sleep != time.Millisecond {
-			t.Errorf("pauses of %v, patient %v: it is lazy %v and first sleeps for %v", tt.pause, tt.patient, p.lazy, p.sleep)
+			t.Errorf("pauses of %v and %v, patient %v: it is lazy %v and first sleeps for %v", tt.reads, tt.pause, tt.patient,
+				p.lazy, p.sleep)
 		}
 		if paced(&p, now, 1, l); !p.lazy || p.sleep != tt.want {
-			t.Errorf("pauses of %v, patient %v: it is lazy %v and sleeps for %v, want %v", tt.pause, tt.patient, p.lazy,
-				p.sleep, tt.want)
+			t.Errorf("pauses of %v and %v, patient %v: it is lazy %v and sleeps for %v, want %v", tt.reads, tt.pause,
+				tt.patient, p.lazy, p.sleep, tt.want)
 		}
 	}
 }

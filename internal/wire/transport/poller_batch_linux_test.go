@@ -157,3 +157,32 @@ func TestAPollerCountsPieces(t *testing.T) {
 		}
 	}
 }
+
+// speaker is a receiver of which the reads with these numbers have output.
+type speaker struct {
+	Receiver
+	output map[uint64]bool
+}
+
+func (speaker) Hot() Span                   { return Span{} }
+func (speaker) Prefetch()                   {}
+func (s speaker) Output(number uint64) bool { return s.output[number] }
+
+// A pause is between two reads with output; a layer may pass one read on in two parts.
+func TestAPollerNotesPauses(t *testing.T) {
+	var p poller
+	var c Conn
+	c.raw.taker = takes(func([]byte, Stamp) bool { return true })
+	c.raw.warm = speaker{output: map[uint64]bool{1: true, 3: true, 4: true}}
+	c.raw.dry = true
+	for _, at := range []int64{100, 200, 300, 300 + int64(pauseStep), 300 + int64(pauseStep)} {
+		c.last.At = at
+		if c.last.Seq < 4 {
+			c.last.Seq++
+		}
+		p.pass(&c, []byte("data"), nil)
+	}
+	if p.pace.pauses != 2 || p.pace.short[0] != 1 || p.pace.short[1] != 1 {
+		t.Errorf("%d pauses, the short ones %v", p.pace.pauses, p.pace.short)
+	}
+}

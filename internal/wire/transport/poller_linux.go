@@ -33,6 +33,7 @@ type poller struct {
 	all    *pollers
 	meter  *meter
 	pace   pace
+	nap    *clock.Alarm // ends a sleep; nil before the first
 	conns  atomic.Int64 // its connections
 	active atomic.Int64 // of these, being read
 
@@ -43,6 +44,8 @@ type poller struct {
 	batch   []arrival
 	seen    int64   // an instant before the next read begins
 	more    []*Conn // not read to their end
+	// overslept: the latest sleep was much longer than meant, as the machine was busy.
+	overslept bool
 
 	mu      sync.Mutex       // guards the fields below
 	asked   []*Conn          // to be read, or ended, without an event
@@ -220,6 +223,9 @@ func (p *poller) over() bool {
 func (p *poller) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.nap != nil {
+		p.nap.Close()
+	}
 	_ = unix.Close(p.epoll)
 	_ = unix.Close(p.alarm)
 	p.alarm = -1 // a late wake must not write to what has the number next
@@ -233,12 +239,22 @@ func (p *poller) run() {
 			continue
 		}
 		if len(p.more) == 0 {
-			time.Sleep(p.pace.sleep)
+			p.rest()
 		} else {
 			runtime.Gosched()
 		}
 		p.visit(p.poll())
 	}
+}
+
+// rest sleeps for a moment. The runtime's own sleep of several milliseconds would wake it twice.
+func (p *poller) rest() {
+	if p.nap == nil {
+		p.nap = clock.NewAlarm()
+	}
+	began := p.clock.Now()
+	p.nap.Wait(p.pace.sleep)
+	p.overslept = p.clock.Now()-began > 2*int64(p.pace.sleep)
 }
 
 // eager reports whether the poller is to wait for events, and has nothing else to do.
@@ -339,7 +355,7 @@ func (p *poller) of(e *unix.EpollEvent) *Conn {
 func (p *poller) noticed(e *unix.EpollEvent) *Conn {
 	if int(e.Fd) == p.alarm {
 		var b [8]byte
-		_, _ = unix.Read(p.alarm, b[:])
+		_, _, _ = syscall.RawSyscall(unix.SYS_READ, uintptr(p.alarm), uintptr(unsafe.Pointer(&b)), uintptr(len(b)))
 		return nil
 	}
 	c := p.of(e)
@@ -384,7 +400,14 @@ func (p *poller) read(c *Conn) {
 func (p *poller) pass(c *Conn, b []byte, err error) (more bool) {
 	r := &c.raw
 	if len(b) > 0 {
-		if !r.taker.take(b, c.last) {
+		more := r.taker.take(b, c.last)
+		if r.warm != nil && r.warm.Output(c.last.Seq) && c.last.At != r.output {
+			if r.output != 0 {
+				p.pace.paused(c.last.At - r.output)
+			}
+			r.output = c.last.At
+		}
+		if !more {
 			p.finish(c, nil)
 			return false
 		}
@@ -476,7 +499,7 @@ func (p *poller) wake() {
 	defer p.mu.Unlock()
 	if p.alarm >= 0 {
 		one := [8]byte{1}
-		_, _ = unix.Write(p.alarm, one[:])
+		_, _, _ = syscall.RawSyscall(unix.SYS_WRITE, uintptr(p.alarm), uintptr(unsafe.Pointer(&one)), uintptr(len(one)))
 	}
 }
 
@@ -562,35 +585,4 @@ func (p *poller) await(c *Conn, by *atomic.Int64) error {
 func passed(by *atomic.Int64) bool {
 	at := by.Load()
 	return at != 0 && at <= time.Now().UnixNano()
-}
-
-// A table has connections by descriptor.
-type table struct {
-	mu   sync.Mutex // of set
-	rows atomic.Pointer[[]atomic.Pointer[Conn]]
-}
-
-func (t *table) get(fd int) *Conn {
-	rows := t.rows.Load()
-	if rows == nil || fd >= len(*rows) {
-		return nil
-	}
-	return (*rows)[fd].Load()
-}
-
-func (t *table) set(fd int, c *Conn) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	rows := t.rows.Load()
-	if rows == nil || fd >= len(*rows) {
-		grown := make([]atomic.Pointer[Conn], max(256, 2*fd))
-		if rows != nil {
-			for i := range *rows {
-				grown[i].Store((*rows)[i].Load())
-			}
-		}
-		rows = &grown
-		t.rows.Store(rows)
-	}
-	(*rows)[fd].Store(c)
 }

@@ -7,8 +7,9 @@ import "unsafe"
 // memory a quarter of a microsecond for each line.
 type Warm interface {
 	Receiver
-	Hot() Span // what every Data needs
-	Prefetch() // brings what else the next Data needs; called when Hot is there
+	Hot() Span              // what every Data needs
+	Prefetch()              // brings what else the next Data needs; called when Hot is there
+	Output(seq uint64) bool // whether the read with this number, the latest one, had output
 }
 
 // A Span is a piece of memory.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 )
 
 // A response is parsed as its bytes arrive, without a buffer: the part of the body
@@ -203,9 +202,24 @@ func (p *response) line(text []byte) error {
 
 // chunkSize parses a hexadecimal number, optionally followed by an extension.
 func chunkSize(text []byte) (n int64, ok bool) {
-	text, _, _ = bytes.Cut(text, []byte(";"))
-	u, err := strconv.ParseUint(string(bytes.TrimRight(text, " \t")), 16, 60)
-	return int64(u), err == nil
+	i := 0
+	for ; i < len(text); i++ {
+		digit := int64(0)
+		switch c := text[i]; {
+		case '0' <= c && c <= '9':
+			digit = int64(c - '0')
+		case 'a' <= c|0x20 && c|0x20 <= 'f':
+			digit = int64(c|0x20-'a') + 10
+		default:
+			more, _, _ := bytes.Cut(text[i:], []byte(";"))
+			return n, i > 0 && len(bytes.TrimLeft(more, " \t")) == 0
+		}
+		if n>>56 != 0 {
+			return 0, false
+		}
+		n = n<<4 | digit
+	}
+	return n, i > 0
 }
 
 // insideChunk reports whether what came so far ends within an HTTP chunk.

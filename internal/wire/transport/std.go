@@ -46,7 +46,7 @@ type stdExchange struct {
 
 // runStd sends the request with net/http.
 func (x *exchange) runStd(ctx context.Context, req *Request) error {
-	x.spent = true
+	x.spent, x.shared = true, true
 	ctx, release := x.withExchange(ctx)
 	defer release()
 	s := &stdExchange{exchange: x}

@@ -10,7 +10,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/run/collect"
-
 	"github.com/pitot-bench/pitot/internal/sys/machine"
 )
 
@@ -44,7 +43,6 @@ func (Host) Collect(ctx context.Context, every time.Duration, give func(collect.
 	}
 }
 
-// here is a sample of this machine.
 func (s *sampler) here(began time.Time) collect.Reading {
 	values := s.values(machine.Text, began)
 	took := time.Since(began)

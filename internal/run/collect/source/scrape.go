@@ -275,7 +275,6 @@ const (
 	perPlace = 1 << 10
 )
 
-// reading gives the values of a page.
 func (s *session) reading(a answer, doubts []plan.Message, parsing time.Time) {
 	found, more := s.mapping.values()
 	machine.Discard(perPage + perPlace*s.mapping.made)

@@ -134,7 +134,6 @@ func (x *Exporter) exchange(ctx context.Context) (a answer, err error) {
 	return a, nil
 }
 
-// head reads the headers of a page.
 func (a *answer) head(res *http.Response) error {
 	a.contentType = res.Header.Get("Content-Type")
 	a.age = dateAge

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"math"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/run/collect"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 	"github.com/pitot-bench/pitot/internal/wire/exposition"
 )
 
@@ -77,10 +77,8 @@ const (
 	blankFew = 16
 )
 
-// rows are all rows.
 var rows = slices.Concat(servers, machines)
 
-// index has the rows of each foreign series.
 var index = func() map[string][]int {
 	m := map[string][]int{}
 	for i, r := range rows {
@@ -134,7 +132,6 @@ type value struct {
 	stamp  time.Time
 }
 
-// begin begins a page.
 func (m *mapping) begin() {
 	if m.all == nil || len(m.all) > 2*mostPlaces {
 		m.all = map[string]*value{}
@@ -150,7 +147,6 @@ func (m *mapping) wants(name []byte) bool {
 	return len(index[string(m.name)]) > 0 || m.selects(m.name)
 }
 
-// take adds the values of a sample.
 func (m *mapping) take(s *exposition.Sample) {
 	m.name = canonical(m.name[:0], s.Name)
 	all := index[string(m.name)]
@@ -221,7 +217,6 @@ func scrapeKind(s *exposition.Sample) telemetry.Kind {
 	return telemetry.Gauge
 }
 
-// row adds the values that a Row makes of a sample.
 func (m *mapping) row(i int, s *exposition.Sample) {
 	r := &rows[i]
 	if r.blank(s.Value) || !r.meets(s.Labels) {
@@ -269,7 +264,6 @@ func (r *Row) blank(v float64) bool {
 	return false
 }
 
-// bits adds a value for each reason.
 func (m *mapping) bits(i int, s *exposition.Sample) {
 	if !(s.Value >= 0 && s.Value < 1<<53) {
 		return
@@ -364,7 +358,6 @@ func (r *Row) meets(labels exposition.Labels) bool {
 	return true
 }
 
-// labels appends those that a row keeps.
 func (r *Row) labels(to, of exposition.Labels) exposition.Labels {
 	for word := range strings.FieldsSeq(r.Labels) {
 		from, name, renamed := strings.Cut(word, "=")
@@ -388,7 +381,7 @@ func (r *Row) labels(to, of exposition.Labels) exposition.Labels {
 }
 
 // twoDies are the names of the models of Atlas A3: Ascend910, where others have a letter or a number behind it.
-var twoDies = regexp.MustCompile(`^Ascend910(_93\d\d)?(-|$)`)
+var twoDies = lazy.Regexp(`^Ascend910(_93\d\d)?(-|$)`)
 
 // cardOf is the label of the card of an NPU that is one of two dies, which npu-exporter numbers one after the other.
 func cardOf(labels exposition.Labels) exposition.Labels {

@@ -14,7 +14,6 @@ import (
 	"github.com/pitot-bench/pitot/internal/run/collect"
 )
 
-// An smiKind is one program.
 type smiKind struct {
 	name  string
 	means bool // power is a mean of some time
@@ -35,7 +34,6 @@ type form struct {
 	answer func(text string) row
 }
 
-// A row is the content of a line.
 type row struct {
 	stamp  time.Time // by the wall clock of the host; zero: none
 	values []collect.Value
@@ -170,7 +168,6 @@ func (d *Devices) follow(ctx context.Context, f form, give func(collect.Reading)
 	})
 }
 
-// A listener makes readings of lines.
 type listener struct {
 	form
 	name   string
@@ -292,7 +289,6 @@ type column struct {
 	factor float64
 }
 
-// A device is the labels of one device.
 type device struct {
 	label    telemetry.Labels
 	throttle map[string]telemetry.Labels // by reason

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,9 +9,9 @@ import (
 	"github.com/pitot-bench/pitot/internal/record/environment"
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/run/collect"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
-// ascend is npu-smi.
 var ascend = smiKind{
 	name:    "npu-smi",
 	answers: []string{"npu-smi", "info", "-l"},
@@ -46,7 +45,7 @@ type ascendReader struct {
 }
 
 // heading finds the columns: each is some words with a unit in parentheses.
-var heading = regexp.MustCompile(`[A-Za-z][A-Za-z ]*\([^)]*\)`)
+var heading = lazy.Regexp(`[A-Za-z][A-Za-z ]*\([^)]*\)`)
 
 // Columns of npu-smi info watch.
 const (

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/record/telemetry"
 	"github.com/pitot-bench/pitot/internal/run/collect"
+	"github.com/pitot-bench/pitot/internal/sys/lazy"
 )
 
 // nvidia is nvidia-smi, of any driver that has --query-gpu.
@@ -102,7 +102,7 @@ var smiReasons = []struct {
 	{0x80, telemetry.ThrottledPowerBrake},
 }
 
-var quotedField = regexp.MustCompile(`"([a-z0-9_.]+)"`)
+var quotedField = lazy.Regexp(`"([a-z0-9_.]+)"`)
 
 // knownFields are the names in quotes in the help of a driver.
 func knownFields(help string) map[string]bool {
@@ -169,7 +169,6 @@ func (n *nvidiaReader) read(text string) (r row) {
 	return r
 }
 
-// quantities reads the cells of a device that are numbers.
 func (n *nvidiaReader) quantities(r *row, d *device, cells []string) {
 	mean, power := false, false
 	for i, field := range n.fields {

@@ -57,7 +57,6 @@ import (
 	"strings"
 
 	"github.com/pitot-bench/pitot/internal/run/collect"
-
 	"github.com/pitot-bench/pitot/internal/sys/proc"
 )
 

@@ -91,7 +91,6 @@ func rename(c collect.Collector, name string) collect.Collector {
 	return renamed{c, name}
 }
 
-// Describe is the source.
 func (r renamed) Describe() telemetry.Source {
 	s := r.Collector.Describe()
 	s.Name = r.name
@@ -116,7 +115,6 @@ func found(t plan.Telemetry, target collect.Target) (all []collect.Collector) {
 	return all
 }
 
-// ofTarget scrapes a URL as the target is reached.
 func ofTarget(address string, t plan.Telemetry, target collect.Target) (collect.Collector, error) {
 	config := Config{
 		Name: server, URL: address, Header: target.Header, Secrets: target.Secrets, Keep: t.Keep,
