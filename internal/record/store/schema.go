@@ -60,6 +60,7 @@ var fingerprints = map[int]string{
 	13: "c31c7947cb1ef4fc93a06e562c4b9c71",
 	14: "910935293dcbca0892fdec030c99cc78",
 	15: "50b2384083f6e534b3137549fd6c8bd5",
+	16: "9bbe1db41efe4536db8cc981dfeed56b",
 }
 
 // fingerprint is the same for the same objects, in any order.
