@@ -92,7 +92,7 @@ func TestGrade(t *testing.T) {
 		{"exact", "<think>yes", "yes", 0, false, Unfinished},
 		{"contains", "the key\n is  K-17.", "is K-17", 0, true, Whole},
 		{"contains", "<think>K-17</think>I do not know", "K-17", 0, false, Whole},
-		{"number", "72.", "72", 0, true, Fallback},
+		{"number", "72.", "72", 0, true, Whole},
 		{"number", "It is $1,234.50.", "1234.5", 0, true, Fallback},
 		{"number", "#### 18 (see step 3)", "18", 0, true, Marked},
 		{"number", `\boxed{\frac{3}{4}}, as 3+1=4`, "0.75", 0, true, Marked},

@@ -25,10 +25,13 @@ const (
 	maxExponent = 400
 )
 
-// takeNumber takes what stands in the last \boxed{}, else behind the last ####, else behind the
+// takeNumber takes all of a text that is a number, else what stands in the last \boxed{}, else behind the last ####, else behind the
 // last "answer is", else the last number.
 func takeNumber(text string, _ int) (string, How) {
 	text = plain(text)
+	if value(text) != nil {
+		return text, Whole
+	}
 	marked := []string{lastBoxed(text)}
 	for _, re := range []*regexp.Regexp{hashes, phrase} {
 		if m := last(re, text); m != nil {

@@ -17,6 +17,13 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
 
+// graded is the share of right answers with its interval, and what they lacked.
+func (r *report) graded(g *metrics.Graded) string {
+	in := answers.Wilson(g.Right, g.Answers)
+	return r.Word("report.graded", "share", g.Share(g.Right), "low", in.Low, "high", in.High,
+		"answers", g.Answers, "cut", g.Cut, "unparsed", g.Unparsed, "fallback", g.Fallback)
+}
+
 // rates are rows of a name, a count, and the rate over the run and in the steady state.
 func (r *report) rates(s metrics.Summary) doc.Grid {
 	g := doc.Grid{Align: "llr", Widths: []int{11, 27, 18, 21}}
@@ -53,9 +60,7 @@ func (r *report) rates(s metrics.Summary) doc.Grid {
 		row(r.Word("report.answers"), r.Word("report.inspected", "defective", d.Defective, "answers", d.Inspected, "kinds", d.Kinds()))
 	}
 	if g := s.Graded; g != nil {
-		in := answers.Wilson(g.Right, g.Answers)
-		row(r.Word("figure.accuracy"), r.Word("report.graded", "share", g.Share(g.Right), "low", in.Low, "high", in.High,
-			"answers", g.Answers, "cut", g.Cut, "unparsed", g.Unparsed, "fallback", g.Fallback))
+		row(r.Word("figure.accuracy"), r.graded(g))
 	}
 	if g := s.Goodput; g != nil {
 		unsettled := r.wordIf(!g.Unsettled.IsZero(), "report.unsettled", "grows", metrics.QueueGrows(g.Unsettled))
