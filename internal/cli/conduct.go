@@ -51,6 +51,7 @@ func (c *experimentFlags) carryOut(sess *session.Session, s *store.Store, made *
 	defer ui.ServePage(sess, c.UI, c.Store)()
 	if !c.Quiet && c.Fleet.Words() == nil && comparing.Measures(made) {
 		comparing.WarnBusy(sess)
+		comparing.WarnDrawn(sess, made)
 	}
 	ctx, stop, release := watchTwice(sess, func() {
 		view.Print(sess.Word("stage.interrupted-server"))

@@ -130,7 +130,7 @@ func TestExamplesRun(t *testing.T) {
 	for _, name := range strings.Fields("before after before-1 after-1 baseline nightly try-1 try-2") {
 		run("pitot sim -q -n 40 --rate 20 --name " + name)
 	}
-	others := regexp.MustCompile(`port|http|FILE|NAME|HOST|\.yaml|\.json |results|vllm serve|5m|replicas|run\.html|'try-\*'$|fail-if|note b|profile:`)
+	others := regexp.MustCompile(`port|http|FILE|NAME|HOST|\.yaml|\.json |results|vllm serve|5m|replicas|run\.html|'try-\*'$|fail-if|note b|profile:|runs answers`)
 	ran := 0
 	for _, path := range []string{"sim", "predict", "sweep", "profiles list", "profiles show", "runs", "compare", "note", "plan", "version", "completion"} {
 		for _, e := range flags.Examples(path) {

@@ -132,6 +132,7 @@ var printers = map[string][]string{
 	"runs show":         {"runs show measured", "runs show imported", "runs show EVIL"},
 	"runs report":       {"runs report measured", "runs report --dialect vllm measured", "runs report --dialect sglang measured", "runs report --dialect json measured", "runs report imported"},
 	"runs export":       {"runs export measured", "runs export -f jsonl measured", "runs export -f csv measured", "runs export -o EVIL/x measured", "runs export --summary", "runs export --summary -f csv *", "runs export --summary -f jsonl measured", "runs export EVIL*"},
+	"runs answers":      {"runs answers measured measured", "runs answers measured measured --request 0", "runs answers EVIL measured"},
 	"runs diff":         {"runs diff measured imported", "runs diff -f json measured imported", "runs diff EVIL measured"},
 	"env":               {"env", "env EVIL", "env --url EVIL", "env docker:EVIL", "env --url http://127.0.0.1:1"},
 	"runs check":        {"runs check", "runs check --store EVIL"},

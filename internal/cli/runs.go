@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pitot-bench/pitot/internal/cli/comparing"
 	"github.com/pitot-bench/pitot/internal/cli/conform"
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/judge/figure"
@@ -31,15 +32,16 @@ import (
 
 // runsCmd is `pitot runs`.
 type runsCmd struct {
-	List   runsListCmd   `cmd:"" help:"List the stored runs, newest first."`
-	Show   runsShowCmd   `cmd:"" help:"Show a run: its plan, its environment, and every record."`
-	Diff   envDiffCmd    `cmd:"" help:"Show what differs between two runs: plan and environment."`
-	Report runsReportCmd `cmd:"" help:"Report a run, in any dialect."`
-	Export runsExportCmd `cmd:"" help:"Write a run as JSON, JSONL, CSV or Parquet."`
-	Rm     runsRmCmd     `cmd:"" help:"Remove runs."`
-	Tag    tagsCmd       `cmd:"" help:"Write tags and a remark of runs."`
-	Check  runsCheckCmd  `cmd:"" help:"Read all runs and list what is damaged."`
-	Repair runsRepairCmd `cmd:"" help:"Replace a damaged store by one with everything that can be read; the damaged one is kept."`
+	List    runsListCmd          `cmd:"" help:"List the stored runs, newest first."`
+	Show    runsShowCmd          `cmd:"" help:"Show a run: its plan, its environment, and every record."`
+	Diff    envDiffCmd           `cmd:"" help:"Show what differs between two runs: plan and environment."`
+	Answers comparing.AnswersCmd `cmd:"" help:"List the requests that two runs answered differently, earliest difference first."`
+	Report  runsReportCmd        `cmd:"" help:"Report a run, in any dialect."`
+	Export  runsExportCmd        `cmd:"" help:"Write a run as JSON, JSONL, CSV or Parquet."`
+	Rm      runsRmCmd            `cmd:"" help:"Remove runs."`
+	Tag     tagsCmd              `cmd:"" help:"Write tags and a remark of runs."`
+	Check   runsCheckCmd         `cmd:"" help:"Read all runs and list what is damaged."`
+	Repair  runsRepairCmd        `cmd:"" help:"Replace a damaged store by one with everything that can be read; the damaged one is kept."`
 }
 
 type runArg struct {

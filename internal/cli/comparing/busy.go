@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/pitot-bench/pitot/internal/experiment"
+	"github.com/pitot-bench/pitot/internal/experiment/design"
+	"github.com/pitot-bench/pitot/internal/judge/answers"
 	"github.com/pitot-bench/pitot/internal/proof/doctor"
 	"github.com/pitot-bench/pitot/internal/session"
 )
@@ -15,6 +17,17 @@ import (
 func WarnBusy(sess *session.Session) {
 	if f := doctor.Neighbours(context.Background()); f.Verdict == doctor.Warn {
 		fmt.Fprintln(sess.Stderr, sess.Word("stage.busy-machine", "load", f.Value, "advice", f.Advice))
+	}
+}
+
+// WarnDrawn says, before the first run, that servers may draw answers at random, which then cannot be compared.
+func WarnDrawn(sess *session.Session, p *experiment.CheckedExperiment) {
+	drawn := func(l experiment.VariantLoad) bool {
+		engine := l.Spec.Target.Simulated || l.Spec.Target.URL == "" && l.Spec.Target.Engine != nil
+		return !engine && answers.Drawn(l.Spec.Request)
+	}
+	if p.Answers != design.NoAnswers && slices.ContainsFunc(slices.Concat(p.Loads...), drawn) {
+		fmt.Fprintln(sess.Stderr, sess.Word("stage.drawn-answers"))
 	}
 }
 

@@ -119,17 +119,21 @@ func embedded(text string) (s ServerSetup, p plan.Problems) {
 	return s, p
 }
 
-// set adds a setting or a member of one, such as drift.change; a fault may be given several times.
+// set adds a setting, a member of one, such as drift.change, or a field of the profile, such as cost.step; a fault may be
+// given several times.
 func set(settings *plan.Node, name, value string) (p plan.Problems) {
 	name, member, nested := strings.Cut(name, ".")
 	known := plan.Fields(&apiserver.Settings{})
+	if nested && !slices.Contains(known, name) {
+		name, value, nested = "set", name+"."+member+"="+value, false
+	}
 	p.If(!slices.Contains(known, name), "", name, "is not a setting of the engine%s; there are %s", plan.Suggest(name, known), strings.Join(known, ", "))
 	old := settings.Member(name)
 	n := plain(value)
 	switch {
-	case name == "fault" && old != nil:
+	case (name == "fault" || name == "set") && old != nil:
 		old.Items = append(old.Items, &n)
-	case name == "fault":
+	case name == "fault" || name == "set":
 		settings.Members = append(settings.Members, plan.Member{Key: name, Value: &plan.Node{Kind: plan.List, Items: []*plan.Node{&n}}})
 	case nested && old == nil:
 		inner := []plan.Member{{Key: member, Value: &n}}

@@ -256,3 +256,30 @@ func TestExchange(t *testing.T) {
 		t.Errorf("P %v of a sample, want about 3^-12", p)
 	}
 }
+
+func TestDrawn(t *testing.T) {
+	for _, c := range []struct {
+		protocol, body, sampling string
+		want                     bool
+	}{
+		{"chat", "", "", true},
+		{"chat", `{"temperature": 0}`, "", false},
+		{"chat", `{"temperature": 0.7}`, "", true},
+		{"chat", `{"temperature": 0.7, "seed": 3}`, "", false},
+		{"generate", "", `{"temperature": 0}`, false},
+		{"generate", `{"stream": true}`, `{"temperature": 1, "sampling_seed": 3}`, false},
+		{"chat", `{"temperature": "hot"}`, "", true},
+		{"embeddings", "", "", false},
+	} {
+		r := plan.Request{Protocol: c.protocol}
+		if c.body != "" {
+			r.Body = []byte(c.body)
+		}
+		if c.sampling != "" {
+			r.Sampling = []byte(c.sampling)
+		}
+		if got := Drawn(r); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}

@@ -28,16 +28,16 @@ const (
 
 // Reasons for CannotTell.
 const (
-	TooFewBlocks plan.Code = "answers.blocks"   // of four legs with the same requests
-	Unmarked     plan.Code = "answers.unmarked" // answers without marks
-	OtherKeys    plan.Code = "answers.keys"     // marks under several keys
-	OtherPrompts plan.Code = "answers.prompts"  // the servers counted other prompt tokens
-	LeftOut      plan.Code = "answers.left-out"
-	Random       plan.Code = "answers.random"
-	TooFewDiffer plan.Code = "answers.few"  // to compare how often
-	Undecided    plan.Code = "answers.open" // neither changed nor shown to be the same
-	OneEach      plan.Code = "answers.one-each"
-	NoRestarts   plan.Code = "answers.no-restarts"
+	TooFewBlocks plan.Code = "sameness.blocks"   // of four legs with the same requests
+	Unmarked     plan.Code = "sameness.unmarked" // answers without marks
+	OtherKeys    plan.Code = "sameness.keys"     // marks under several keys
+	OtherPrompts plan.Code = "sameness.prompts"  // the servers counted other prompt tokens
+	LeftOut      plan.Code = "sameness.left-out"
+	Random       plan.Code = "sameness.random"
+	TooFewDiffer plan.Code = "sameness.few"  // to compare how often
+	Undecided    plan.Code = "sameness.open" // neither changed nor shown to be the same
+	OneEach      plan.Code = "sameness.one-each"
+	NoRestarts   plan.Code = "sameness.no-restarts"
 )
 
 // A Part is one of the ways in which answers may change.
@@ -158,6 +158,9 @@ const (
 	mostEarly    = 0.9
 	leastDiffer  = 10 // pairs of answers, between restarts, from which on a ratio can be told to be near 1
 	guardedAlpha = 0.05
+	// leastRatio is the smallest ratio of hazards that is a change. A variant that is r times as noisy, and has the same
+	// answers otherwise, has a ratio of √((1+r²)/2) / ((1+r)/2): 1.01 of 1.3, and 1.05 of 2.
+	leastRatio = 1.1
 )
 
 // Judge compares the legs of an experiment of two variants. A block counts if two legs of either sent the same requests,
@@ -285,6 +288,9 @@ func judge(blocks []*block, o Options) Result {
 	return r
 }
 
+// Found reports whether a part changed.
+func (r *Result) Found(part Part) bool { return slices.Contains(r.Parts, part) }
+
 // Countable reports whether enough answers differ between restarts to tell how often.
 func (r *Result) Countable() bool { return r.Before.Differ+r.After.Differ >= leastDiffer }
 
@@ -365,7 +371,7 @@ func (r *Result) conclude(o Options, differ int) {
 	open := false
 	for _, p := range r.judged() {
 		agrees := r.Blocks < exactBlocks || p.of.Exact == nil || *p.of.Exact <= guardedAlpha
-		harmless := p.part == Repeat && p.of.Value < 1 // it repeats itself better
+		harmless := p.part == Repeat && p.of.Value < 1 || p.part == Hazard && p.of.Value < leastRatio
 		switch {
 		case harmless:
 		case *p.of.Adjusted <= o.Alpha && agrees:

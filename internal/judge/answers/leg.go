@@ -20,6 +20,7 @@ type Leg struct {
 	Start    int     // of its server, counted over the experiment
 	Position float64 // in time, counted in legs
 	Key      string  // names the key of its marks
+	Whole    bool    // all requests are compared, and not the first MostRequests alone
 	// Independent says that the prompt of a later turn of a conversation does not have the answers before it.
 	Independent bool
 
@@ -47,7 +48,7 @@ func (l *Leg) Add(r *trace.Record) {
 	if r.OK() {
 		l.inspect(r)
 	}
-	if r.Index >= MostRequests || r.Index < 0 {
+	if r.Index < 0 || r.Index >= MostRequests && !l.Whole {
 		return
 	}
 	a := answer{index: int32(r.Index), prompt: int32(r.Usage.Prompt), tokens: int32(r.OutputTokens), ok: r.OK(), from: uint32(len(l.marks))}

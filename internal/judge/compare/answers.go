@@ -100,10 +100,11 @@ func (w *Workload) together(variant int) *Together {
 	}
 	seen := map[Verdict]bool{}
 	for _, i := range v.Tally.Main {
-		c := w.Rows[i].Cells[variant].Change
-		if seen[c.Verdict] = true; c.Small {
-			seen[c.Verdict], seen[Same] = false, true
+		verdict := w.Rows[i].Cells[variant].Change.Verdict
+		if w.Rows[i].Cells[variant].Change.Small {
+			verdict = Same
 		}
+		seen[verdict] = true
 	}
 	out := &Together{NotFaster, v.Answers.Verdict}
 	switch {
@@ -123,16 +124,23 @@ const (
 	answersRepeat  = "answers.repeat"
 	answersLength  = "answers.length"
 	answersChanged = "answers.changed"
-	answersDefects = "answers.defects"
 )
 
 // answerFigures are these by name.
 var answerFigures = map[string]figure.Figure{
-	answersHazard:  {Name: answersHazard, Unit: ratioUnit, Better: figure.Lower},
-	answersRepeat:  {Name: answersRepeat, Unit: ratioUnit, Better: figure.Lower},
-	answersLength:  {Name: answersLength, Unit: ratioUnit, Better: figure.Neither},
-	answersChanged: {Name: answersChanged, Unit: figure.Share, Better: figure.Lower},
-	answersDefects: {Name: answersDefects, Unit: figure.Share, Better: figure.Lower},
+	answersHazard:         {Name: answersHazard, Unit: ratioUnit, Better: figure.Lower},
+	answersRepeat:         {Name: answersRepeat, Unit: ratioUnit, Better: figure.Lower},
+	answersLength:         {Name: answersLength, Unit: ratioUnit, Better: figure.Neither},
+	answersChanged:        {Name: answersChanged, Unit: figure.Share, Better: figure.Lower},
+	figure.AnswersDefects: {Name: figure.AnswersDefects, Unit: figure.Share, Better: figure.Lower},
+}
+
+// GateFigure is the figure of a gate.
+func GateFigure(name string) figure.Figure {
+	if f, ok := answerFigures[name]; ok {
+		return f
+	}
+	return figure.Lookup(name)
 }
 
 // ratioUnit is that of a figure of the variant over that of the baseline.
@@ -159,15 +167,15 @@ func (t *table) answersGate(r GateResult, variant int) GateResult {
 		if got.Altered != nil {
 			e = &got.Altered.Share
 		}
-	case answersDefects:
-		if e = got.Defected(); got.Defects != nil && !r.Gate.Points {
-			r.Value = got.Defects.After.Share()
-			r.exactly(plan.Msg("gate.counted"))
-			return r
-		}
+	case figure.AnswersDefects:
+		e = got.Defected()
+	}
+	none := got.Hazard == nil && got.AtMost > 0 // differs
+	if r.Gate.Name == figure.AnswersDefects {
+		none = got.Defects != nil && got.Defects.Before.N+got.Defects.After.N == 0
 	}
 	switch {
-	case e == nil && got.Hazard == nil && got.AtMost > 0: // nothing differs
+	case none:
 		r.Value = map[figure.Unit]float64{ratioUnit: 1}[answerFigures[r.Gate.Name].Unit]
 		r.exactly(plan.Msg("gate.constant"))
 	case e != nil && e.Low != nil:

@@ -27,13 +27,10 @@ func ParseGate(text string) (Gate, error) {
 	if strings.HasPrefix(limit, "=") || strings.HasSuffix(g.Name, "=") {
 		return Gate{}, gateError(text, "gates are > or <, without =")
 	}
-	f, ok := answerFigures[g.Name]
-	if !ok {
-		if f = figure.Lookup(g.Name); !figure.Known(g.Name) {
-			return Gate{}, gateError(text, fmt.Sprintf("no figure is called %q; there are %s", g.Name, gateNames()))
-		}
+	if _, ok := answerFigures[g.Name]; !ok && !figure.Known(g.Name) {
+		return Gate{}, gateError(text, fmt.Sprintf("no figure is called %q; there are %s", g.Name, gateNames()))
 	}
-	if err := g.parse(limit, f.Unit); err != nil {
+	if err := g.parse(limit, GateFigure(g.Name).Unit); err != nil {
 		return Gate{}, gateError(text, err.Error())
 	}
 	return g, nil
@@ -67,7 +64,7 @@ func (g *Gate) parse(limit string, unit figure.Unit) (err error) {
 // ParseThreshold reads a gate on the value of a figure, as one run has it.
 func ParseThreshold(text string) (Gate, error) {
 	g, err := ParseGate(text)
-	if _, answers := answerFigures[g.Name]; err == nil && (g.Relative || g.Points || answers) {
+	if err == nil && (g.Relative || g.Points || !figure.Known(g.Name)) {
 		return g, plan.Problem{
 			Path: "gates", Value: strconv.Quote(text), Why: "a change needs runs to compare with: `pitot compare --fail-if` takes it",
 			Hint: "write a limit of the value, as ttft.p99 > 200ms or requests.failed > 0",

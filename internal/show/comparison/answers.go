@@ -41,66 +41,63 @@ func (w Phrases) answersLead(load compare.Workload, variant int) (string, doc.To
 	same := load.Layout != nil && load.Layout.Same
 	switch r := load.Variants[variant].Answers; {
 	case r.Verdict == answers.Changed && same:
-		return w.Word("answers.alarm"), doc.Unclear
+		return w.Word("sameness.alarm"), doc.Unclear
 	case r.Verdict == answers.Changed:
-		return w.Word("answers.changed"), doc.Bad
-	case r.Verdict == answers.Same && same:
-		return w.Word("answers.restarts"), doc.Neutral
+		return w.Word("sameness.changed"), doc.Bad
+	case same && restartsOnly(*r):
+		return w.Word("sameness.restarts"), doc.Neutral
 	case r.Verdict == answers.Same:
-		return w.Word("answers.same"), doc.Good
+		return w.Word("sameness.same"), doc.Good
 	}
-	return w.Word("answers.unknown"), doc.Unclear
+	return w.Word("sameness.unknown"), doc.Unclear
 }
 
-// answersParts are what the verdict rests on, what a restart does, and why there is none.
-func (w Phrases) answersParts(load compare.Workload, variant int) (parts []string) {
+// restartsOnly reports whether nothing is to be said of an A/A experiment but what restarts do.
+func restartsOnly(r answers.Result) bool {
+	return r.Verdict == answers.Same || r.Why.Code == answers.Undecided || r.Why.Code == answers.TooFewDiffer
+}
+
+// answersParts are what the verdict rests on, those that changed first, what a restart does, and why there is no verdict.
+func (w Phrases) answersParts(load compare.Workload, variant int) []string {
 	r := *load.Variants[variant].Answers
-	add := func(when bool, code plan.Code, args ...any) {
-		if when {
-			parts = append(parts, w.Word(code, append(args, "bytes", r.Unit == "byte")...))
+	var changed, rest []string
+	add := func(when bool, part answers.Part, code plan.Code, args ...any) {
+		switch said := w.Word(code, append(args, "bytes", r.Unit == "byte")...); {
+		case !when:
+		case r.Found(part):
+			changed = append(changed, said)
+		default:
+			rest = append(rest, said)
 		}
 	}
 	judged := r.Hazard != nil || r.AtMost > 0
-	add(!r.Why.IsZero(), r.Why.Code, pairsOf(r.Why.Args)...)
-	add(r.AtMost > 0 && judged && r.Blocks > 0, "answers.none-differ", "requests", r.Requests, "every", math.Floor(1/r.AtMost))
+	add(r.Across.Of > 0 && !judged, "", "sameness.differ", "n", r.Across.Differ, "of", r.Across.Of)
+	if same := load.Layout != nil && load.Layout.Same; !r.Why.IsZero() && (!same || !restartsOnly(r)) {
+		rest = append(rest, w.Say(r.Why))
+	}
+	add(r.AtMost > 0 && r.Blocks > 0, "", "sameness.none-differ", "requests", r.Requests, "every", math.Floor(1/max(r.AtMost, 1e-12)))
 	if h := r.Hazard; h != nil {
-		add(true, "answers.altered", "n", r.Altered.N, "of", r.Requests, "chance", math.Round(r.Altered.Chance), "visible", r.Altered.Visible)
-		add(h.Low != nil && (r.Countable() || changed(r, answers.Hazard)) && !r.Exact, "answers.hazard", "ratio", ratio(*h), "first", math.Round(r.First))
+		add(true, answers.Hazard, "sameness.altered", "n", r.Altered.N, "of", r.Requests, "chance", math.Round(r.Altered.Chance), "visible", r.Altered.Visible)
+		add(h.Low != nil && (r.Countable() || r.Found(answers.Hazard)) && !r.Exact, answers.Hazard, "sameness.hazard", "ratio", ratio(h), "first", math.Round(r.First))
+		add(r.Found(answers.Hazard) && r.Blocks < 3, answers.Hazard, "sameness.starts")
 	}
-	add(r.Across.Of > 0 && !judged, "answers.differ", "n", r.Across.Differ, "of", r.Across.Of)
-	add(r.Exact && r.Across.Differ > 0 && r.Before.Of > 0, "answers.exact", "first", math.Round(r.First))
-	add(!r.Exact && r.Before.Of+r.After.Of > 0, "answers.floor", "before", r.Before.Share(), "after", r.After.Share())
-	add(r.Repeat != nil && r.Repeat.P != nil && *r.Repeat.Adjusted <= 1-w.c.Level, "answers.repeat", "ratio", ratioOf(r.Repeat))
-	add(r.Length != nil && changed(r, answers.Length), "answers.length", "ratio", ratioOf(r.Length))
+	add(r.Exact && r.Across.Differ > 0 && r.Before.Of > 0, "", "sameness.exact", "first", math.Round(r.First))
+	add(!r.Exact && r.Before.Of+r.After.Of > 0, "", "sameness.floor", "before", r.Before.Share(), "after", r.After.Share(), "every", math.Round((r.Before.Risk+r.After.Risk)/float64(max(1, r.Before.Differ+r.After.Differ))))
+	add(r.Repeat != nil && r.Repeat.Adjusted != nil && *r.Repeat.Adjusted <= 1-w.c.Level, answers.Repeat, "sameness.repeat", "ratio", ratio(r.Repeat))
+	add(r.Found(answers.Length), answers.Length, "sameness.length", "ratio", ratio(r.Length))
 	if d := r.Defects; d != nil {
-		add(d.Before.N+d.After.N > 0, "answers.defects", "n", d.After.N, "of", d.After.Of, "before", d.Before.N, "from", d.Before.Of)
+		add(d.Before.N+d.After.N > 0, answers.Defects, "sameness.defects", "n", d.After.N, "of", d.After.Of, "before", d.Before.N, "from", d.Before.Of)
 	}
-	add(changed(r, answers.Hazard) && r.Blocks < 3, "answers.starts")
 	e := r.Excluded
-	add(judged && e.Failed+e.Prompts+e.Turns+e.Unmarked > 0, "answers.excluded", "n", e.Failed+e.Prompts+e.Turns+e.Unmarked)
-	return parts
+	add(judged && e.Failed+e.Prompts+e.Turns+e.Unmarked > 0, "", "sameness.excluded", "n", e.Failed+e.Prompts+e.Turns+e.Unmarked)
+	return append(changed, rest...)
 }
 
-// changed reports whether a part did.
-func changed(r answers.Result, part answers.Part) bool {
-	for _, p := range r.Parts {
-		if p == part {
-			return true
-		}
+// ratio is an estimate with its interval, with as many digits as that supports; "" for nil.
+func ratio(e *answers.Estimate) string {
+	if e == nil {
+		return ""
 	}
-	return false
-}
-
-// pairsOf are the arguments of a message as they are given.
-func pairsOf(args map[string]any) (all []any) {
-	for name, value := range args {
-		all = append(all, name, value)
-	}
-	return all
-}
-
-// ratio is an estimate with its interval, with as many digits as that supports.
-func ratio(e answers.Estimate) string {
 	places := 1
 	if e.Value < 10 && e.Low != nil && *e.High-*e.Low < 0.5 {
 		places = 2
@@ -115,13 +112,6 @@ func ratio(e answers.Estimate) string {
 		return say(e.Value)
 	}
 	return say(e.Value) + " [" + say(*e.Low) + ", " + say(*e.High) + "]"
-}
-
-func ratioOf(e *answers.Estimate) string {
-	if e == nil {
-		return ""
-	}
-	return ratio(*e)
 }
 
 // together says what load and answers come to.
@@ -154,6 +144,15 @@ func togetherTone(t compare.Together) doc.Tone {
 		return doc.Good
 	}
 	return doc.Neutral
+}
+
+// briefAnswers are they, cut.
+func (w Phrases) briefAnswers(load compare.Workload) doc.Lines {
+	lines := w.answers(load)
+	for i := range lines {
+		lines[i].Text = doc.Cut(lines[i].Text, 2*saidColumns)
+	}
+	return lines
 }
 
 // answersChecks are the answers of a variant for continuous integration: changed ones fail.

@@ -80,6 +80,9 @@ func (w Phrases) briefSection(load compare.Workload, number int) doc.Section {
 		lines = append(lines, w.line("label.differs", doc.Cut(w.Residue(r), nameColumns)))
 	}
 	lines = append(lines, w.briefDoubts(load)...)
+	if len(w.c.Workloads) == 1 && len(load.Variants) == 2 { // else they stand with the verdicts
+		lines = append(lines, w.answers(load)...)
+	}
 	table := doc.Table{Rule: w.Word("comparison.figure"), Change: w.Word("comparison.change"), Band: w.c.Margin}
 	for _, v := range load.Variants {
 		table.Heads = append(table.Heads, doc.Clean(w.Called(v)))
@@ -141,6 +144,9 @@ func (w Phrases) closing() string {
 		said := one.overall()
 		if parts := one.closingParts(load); parts != nil {
 			said = one.SayParts(parts)
+		}
+		if last := load.Variants[len(load.Variants)-1]; len(load.Variants) == 2 && last.Together != nil {
+			said = w.Join("stop", said, w.together(last))
 		}
 		if len(w.c.Workloads) > 1 {
 			said = w.Of(bounded(w.LoadName(load, i), labelColumns), said)

@@ -43,9 +43,9 @@ func (w Phrases) whyGate(g compare.GateResult) string {
 }
 
 func (w Phrases) gateValue(g compare.GateResult) string {
-	if g.Gate.Relative {
+	if g.Gate.Relative || g.Gate.Points {
 		c := compare.Change{Relative: g.Value, Interval: g.Interval, Plain: g.Plain}
-		s := scaleOf(compare.Row{Quantity: figure.Lookup(g.Gate.Name), Cells: []compare.Cell{{Values: []float64{g.Value}, Center: g.Value}}})
+		s := scaleOf(compare.Row{Quantity: compare.GateFigure(g.Gate.Name), Cells: []compare.Cell{{Values: []float64{g.Value}, Center: g.Value}}})
 		if said := doc.Join(" ", w.change(c, s, changePlaces(c)), w.interval(c, s, changePlaces(c))); g.Plain {
 			return doc.Join(" ", said, s.unit)
 		} else {
@@ -53,7 +53,7 @@ func (w Phrases) gateValue(g compare.GateResult) string {
 		}
 	}
 	c := compare.Cell{Values: []float64{g.Value}, Center: g.Value, Interval: g.Interval}
-	s := scaleOf(compare.Row{Quantity: figure.Lookup(g.Gate.Name), Cells: []compare.Cell{c}})
+	s := scaleOf(compare.Row{Quantity: compare.GateFigure(g.Gate.Name), Cells: []compare.Cell{c}})
 	said := doc.Join(" ", s.value(c), s.unit)
 	if within := w.valueRange(s, c); within != "" {
 		return w.InBrackets(said, within)

@@ -54,6 +54,7 @@ func (s *summary) pair(title string, lines doc.Lines, load compare.Workload, mad
 	about := nonempty(s.line("label.load", bounded(s.load(load.Settings), saidColumns)))
 	result := s.line("label.result", s.Of(name, doc.Cut(said, 2*saidColumns)))
 	lines = append(slices.Concat(lines, about, s.made(made), s.objectives(load), s.briefDoubts(load)), result)
+	lines = append(lines, s.briefAnswers(load)...)
 	s.write(title, 0, lines)
 	table := s.briefTable(load, 1)
 	const around = 6 // lines: title, blanks, head of the table, terms
@@ -275,7 +276,7 @@ func (s *summary) brief(load compare.Workload) {
 	if doc.Clean(load.Name) != "" {
 		s.write("", 0, nonempty(s.line("label.load", bounded(s.load(load.Settings), saidColumns))))
 	}
-	s.write("", 0, append(s.objectives(load), s.briefDoubts(load)...))
+	s.write("", 0, slices.Concat(s.objectives(load), s.briefDoubts(load), s.briefAnswers(load)))
 	for i, v := range load.Variants[1:] {
 		if s.full(len(load.Variants) - 1 - i) {
 			return
