@@ -83,17 +83,17 @@ func (b *Bundle) about() (lines []string) {
 
 // run adds a run. One that cannot be read has its damage only.
 func (b *Bundle) run(s *store.Store, id string) error {
-	folder := notInNames.ReplaceAllString(id, "_") + "/"
+	folder := notInNames.ReplaceAllString(id, "_")
 	stored, err := Open(s, id)
 	if err != nil {
-		return b.text(folder+"damage.txt", b.mask.text("", err.Error())+"\n")
+		return b.text(folder+"/damage.txt", b.mask.text("", err.Error())+"\n")
 	}
 	masked, err := b.masked(stored)
 	if err != nil {
 		return err
 	}
 	if o := stored.Run.Origin; o == nil || o.Detail == trace.Recorded {
-		err = b.report(folder+"report.txt", masked)
+		err = b.report(folder+"/report.txt", masked)
 	}
 	if masked.Run, err = b.tidy(stored.Run, err); err != nil { // it has what reading its records found
 		return err
@@ -103,7 +103,7 @@ func (b *Bundle) run(s *store.Store, id string) error {
 		fmt.Fprintln(&damage, words.In(words.Default).Say(note))
 	}
 	if damage.Len() > 0 {
-		err = b.text(folder+"damage.txt", damage.String())
+		err = b.text(folder+"/damage.txt", damage.String())
 	}
 	return errors.Join(err, b.export(folder, masked), b.journal(s, stored.Run.Leg))
 }
@@ -123,11 +123,11 @@ func (b *Bundle) export(folder string, one Stream) error {
 	switch {
 	case errors.Is(err, errNoRoom):
 		b.leftOut = append(b.leftOut, one.Run.ID)
-		return b.json(folder+"run-without-records.json", map[string]any{"run": one.Run})
+		return b.json(folder+"/run-without-records.json", map[string]any{"run": one.Run})
 	case err != nil:
 		return err
 	}
-	return b.entry(folder+"run.json", all)
+	return b.entry(folder+"/run.json", all)
 }
 
 // masked is a run as the bundle has it.
