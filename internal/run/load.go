@@ -66,6 +66,7 @@ func newLoad(spec *plan.Spec, kinds Kinds) (*load, plan.Problems) {
 	image := workload.Request{Text: "a", Media: []workload.Media{{MIME: "image/jpeg"}}}
 	l := &load{spec: spec, ask: workload.Ask{
 		Protocol: string(protocol), Text: !protocol.TakesTokens() || spec.Request.AsMessages, Messages: protocol.TakesMessages(), Silent: protocol.Silent(), Media: protocol.Takes(&image) == nil,
+		Full: spec.Request.IgnoreEOS,
 	}}
 	for i := range spec.Load {
 		s := &stream{Stream: spec.Load[i], path: plan.Item("load", i)}

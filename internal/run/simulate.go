@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/load/arrival"
+	"github.com/pitot-bench/pitot/internal/load/grade"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/model/apiserver"
 	"github.com/pitot-bench/pitot/internal/model/sim"
@@ -232,8 +233,12 @@ func (f *forecast) ask(out []forecasted, i int, req *workload.Request) ([]foreca
 	if f.marker != nil {
 		marks, defects = taken.Mark(f.marker, f.client.Open(req))
 	}
+	var graded grade.Grade
+	if req.Question != nil && taken.Status == 0 {
+		graded = req.Question.Grade(taken.Text(), taken.Finish == "length")
+	}
 	out = append(out, forecasted{sim.Request{
-		Blank: taken.Blank(), Marks: marks, Defects: defects,
+		Blank: taken.Blank(), Marks: marks, Defects: defects, Grade: graded,
 		ID: req.ID, PromptTokens: req.PromptTokens, VisionTokens: req.VisionTokens, WantTokens: req.OutputTokens, Job: taken.Job, Finish: taken.Finish,
 		Status: taken.Status, Refused: endpoint.FirstKilobyte(string(taken.Refused)),
 		Tenant: req.Tenant, Session: req.Session, Number: req.Number, After: req.After, Think: req.Think,

@@ -10,11 +10,13 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/fleet"
 	"github.com/pitot-bench/pitot/internal/record/trace"
+
+	"github.com/pitot-bench/pitot/internal/load/grade"
 )
 
 // A record is encoded as
 //
-//	flags, defects                    1 byte each
+//	flags, defects, grade             1 byte each
 //	numbers, instants                 zigzag varints
 //	fractions                         varints, the bytes of the float reversed: 0 takes one
 //	the server's times, if flagged    varint, JSON
@@ -73,7 +75,7 @@ func appendRecord(b []byte, r *trace.Record) []byte {
 	if r.Server != nil {
 		flags |= timed
 	}
-	b = append(b, flags, byte(r.Defects))
+	b = append(b, flags, byte(r.Defects), byte(r.Grade))
 	for _, n := range numbers(r) {
 		b = binary.AppendVarint(b, int64(*n))
 	}
@@ -110,7 +112,7 @@ func decodeRecord(b []byte) (*trace.Record, error) {
 	d := decoder{rest: b}
 	r, tiers := &trace.Record{}, &trace.CacheTiers{}
 	flags := d.byte()
-	r.Defects = trace.Defects(d.byte())
+	r.Defects, r.Grade = trace.Defects(d.byte()), grade.Grade(d.byte())
 	r.Resent, r.Usage.CachedReported = flags&resent != 0, flags&cachedReported != 0
 	r.Quirks.UsageElsewhere = flags&usageElsewhere != 0
 	for _, n := range numbers(r) {

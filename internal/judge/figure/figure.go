@@ -88,6 +88,9 @@ const (
 	AnswersGarbage      = "answers.garbage"
 	AnswersLeaked       = "answers.leaked"
 	AnswersCut          = "answers.cut"
+	Accuracy            = "accuracy" // shares of the answers that were graded
+	GradedCut           = "graded.cut"
+	GradedUnparsed      = "graded.unparsed"
 	AcceptLength        = "accept_length"
 	AcceptanceRate      = "spec_decode.acceptance_rate"
 	DiffusionThroughput = "diffusion.throughput"
@@ -133,6 +136,9 @@ var All = []Figure{
 	{Name: AnswersGarbage, Unit: Share, Better: Neither},
 	{Name: AnswersLeaked, Unit: Share, Better: Neither},
 	{Name: AnswersCut, Unit: Share, Better: Neither},
+	{Name: Accuracy, Unit: Share, Better: Neither},
+	{Name: GradedCut, Unit: Share, Better: Neither},
+	{Name: GradedUnparsed, Unit: Share, Better: Neither},
 	{Name: AcceptLength, Unit: Count, Better: Higher},
 	{Name: AcceptanceRate, Unit: Share, Better: Higher},
 	{Name: DiffusionThroughput, Unit: TokensPerSecond, Better: Higher},

@@ -97,6 +97,7 @@ func (s Summary) Figures() []trace.ReportedFigure {
 	l.Distribution(figure.ITL, s.Service.ITL)
 	l.Distribution(figure.E2EL, s.Service.E2EL)
 	s.Defects.figures(&l)
+	s.Graded.figures(&l)
 	s.resourceFigures(&l)
 	if s.Rates.AtLeast {
 		return slices.DeleteFunc(l, ofAll)

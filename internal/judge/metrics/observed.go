@@ -78,6 +78,7 @@ type observed struct {
 	cache     cacheCount
 	finished  finishedCount
 	defects   Defects
+	graded    Graded
 	tenants   map[string]*part
 	turns     map[int]*part
 	stalls    *StallFinder // nil: not looked for
@@ -139,6 +140,7 @@ func (x *observed) add(r *trace.Record) {
 	x.cache.add(r)
 	x.finished.add(r)
 	x.defects.add(r)
+	x.graded.add(r)
 	x.last, x.behind = max(x.last, r.Done), max(x.behind, r.Index+1)
 	x.due.add(r.Due)
 	x.released.add(r.Released)

@@ -53,6 +53,7 @@ type Summary struct {
 	Concurrency Concurrency   `json:"concurrency"`
 	Chunks      Chunks        `json:"chunks"`
 	Defects     *Defects      `json:"defects,omitempty"` // nil where no answer was inspected
+	Graded      *Graded       `json:"graded,omitempty"`  // nil where no question was answered
 	Buffering   Buffering     `json:"held"`
 	Stalls      []Stall       `json:"stalls,omitempty"`
 	Unstalled   *Unstalled    `json:"unstalled,omitempty"` // nil without stalls
@@ -286,6 +287,7 @@ func (x *observed) counted() Summary {
 		Buffering:   x.buffering.buffering(),
 		Concurrency: x.flight().concurrency(),
 		Defects:     x.defects.of(x.run.Plan),
+		Graded:      x.graded.of(),
 	}
 }
 

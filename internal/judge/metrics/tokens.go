@@ -93,7 +93,7 @@ func (t *Tokens) count(r *trace.Record) {
 	wanted := r.WantTokens * max(1, r.Quirks.Choices)
 	switch {
 	case r.CountedFrom == "" && len(r.Chunks) > 0, r.CountedFrom == trace.FromChunks: // who knows
-	case r.OutputTokens < wanted:
+	case r.OutputTokens < wanted && r.Grade == 0: // an answer to a question ends by itself
 		t.Short++
 	case wanted > 0 && r.OutputTokens > wanted && (r.CountedFrom != trace.FromTokenizer || r.OutputTokens > 2*wanted):
 		t.Long++ // a text may have a few more tokens than the ids it was made of

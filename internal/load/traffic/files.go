@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/pitot-bench/pitot/internal/load/grade"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 	"github.com/pitot-bench/pitot/internal/plan"
 )
@@ -75,18 +76,28 @@ func (d *shareGPT) Describe() plan.Message { return workload.Describe("sharegpt"
 // A custom is requests from a file of JSON Lines.
 type custom struct {
 	recorded
-	Shuffle bool `json:"shuffle,omitempty"`
+	Shuffle bool   `json:"shuffle,omitempty"`
+	Grade   string `json:"grade,omitempty"` // the grader of lines that name none
 
 	requests workload.Parsed[*workload.Pack]
 }
 
 // Check reports mistakes in the settings.
-func (d *custom) Check(*workload.Source) plan.Problems { return d.check() }
+func (d *custom) Check(s *workload.Source) plan.Problems {
+	p := d.check()
+	if d.Grade != "" {
+		_, err := grade.New(d.Grade)
+		p.If(err != nil, "grade", nil, "%v", err)
+		p.If(s.Ask.Silent, "grade", nil, noText, s.Ask.Protocol)
+		p.If(s.Ask.Full, "grade", nil, "does not go with --ignore-eos: answers that go on behind their end cannot be graded")
+	}
+	return p
+}
 
 func (d *custom) recipe(s *workload.Source) workload.Custom {
 	return workload.Custom{
 		Requests: s.Requests, Output: d.Output, Shuffle: d.Shuffle, Seed: s.Seed, NoOversample: d.NoOversample,
-		IDPrefix: s.IDPrefix, NeedTime: s.NeedTime,
+		IDPrefix: s.IDPrefix, NeedTime: s.NeedTime, Grade: d.Grade,
 	}
 }
 

@@ -30,6 +30,9 @@ func Datasets() map[string]workload.Kind {
 			},
 			Drawn: true, Unwritten: true, Chats: true,
 		},
+		"recall":        {New: func() workload.Dataset { return newQuiz("recall") }, Drawn: true, Chats: true},
+		"sums":          {New: func() workload.Dataset { return newQuiz("sums") }, Drawn: true, Chats: true},
+		"copy":          {New: func() workload.Dataset { return newQuiz("copy") }, Drawn: true, Chats: true},
 		"sharegpt":      {New: func() workload.Dataset { return new(shareGPT) }},
 		"custom":        {New: func() workload.Dataset { return new(custom) }, Dated: true},
 		"trace":         {New: func() workload.Dataset { return new(traced) }, Unwritten: true, Timed: true},
@@ -42,6 +45,7 @@ func Datasets() map[string]workload.Kind {
 var meant = map[string]string{
 	"chat": "multi-turn multiturn multi_turn chatbot dialog dialogue conversational mtbench mt-bench",
 	"conversations, with --data FILE, for recorded ones; chat draws some": "conversation messages openai wildchat",
+	"recall":                     "needle needle-in-a-haystack niah ruler passkey",
 	"agent":                      "agentic tools tool toolagent swe-bench coding-agent",
 	"random":                     "synthetic random-ids fixed uniform text prompts default",
 	"random, with --prefix-len":  "prefix shared-prefix generated-shared-prefix prefix_repetition prefix-repetition prefix-caching rag",
@@ -77,4 +81,5 @@ const (
 	loadFormat   plan.Code = "load.format"
 	loadModel    plan.Code = "load.model"
 	loadLogs     plan.Code = "load.logs"
+	loadShort    plan.Code = "load.short"
 )

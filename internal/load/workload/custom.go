@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
@@ -25,7 +26,9 @@ import (
 //	{"audio": "audio in base64, or a data: URL"}
 //
 // One of these is required. output_tokens is the wanted length, timestamp the time
-// of a replay in seconds; other fields are ignored.
+// of a replay in seconds. A line with a grader, by its field grade or by Grade, is a
+// question: answer is the right one, choices a list or number of letters, id a name for
+// it. Other fields are ignored.
 type Custom struct {
 	Requests     int // 0 = every line
 	Output       int // for every request; 0 = the output_tokens of its line, which are then required
@@ -34,6 +37,8 @@ type Custom struct {
 	NoOversample bool
 	IDPrefix     string
 	NeedTime     bool // every line must have a timestamp
+	// Grade is the name of the grader of lines that name none; empty: they are not graded.
+	Grade string
 }
 
 type customLine struct {
@@ -45,6 +50,7 @@ type customLine struct {
 	Audio        *string         `json:"audio"`
 	OutputTokens *float64        `json:"output_tokens"`
 	Timestamp    *float64        `json:"timestamp"`
+	lineQuestion
 }
 
 // Build makes a workload of the requests of a file. tok counts prompt
@@ -64,6 +70,10 @@ func (c Custom) Build(ctx context.Context, p *Pack, tok Tokenizer) (Workload, er
 		if err != nil {
 			return Workload{}, err
 		}
+	}
+	if n > len(order) && p.asks {
+		return Workload{}, plan.Problems{{Path: "requests", Value: strconv.Itoa(n), Why: fmt.Sprintf(
+			"graded questions are asked once each, and the file has %d; ask for %[1]d at most", len(order))}}
 	}
 	w := p.workload(order)
 	w.Python = rng
@@ -109,6 +119,10 @@ func (c Custom) line(b []byte) (Request, error) {
 		if r.OutputTokens, err = l.outputTokens(); err != nil {
 			return r, err
 		}
+	}
+	var err error
+	if r.Question, err = l.question(c.Grade); err != nil {
+		return r, err
 	}
 	return r, l.time(&r, c.NeedTime)
 }

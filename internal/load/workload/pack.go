@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/load/grade"
 )
 
 // A Pack has the requests of a file. While they are few they are in memory, and else their prompts are in a spool.
@@ -12,6 +14,7 @@ type Pack struct {
 	index  []packed // in place of here
 	spool  *Spool   // nil: all stay in memory
 	window int      // requests beyond which prompts go to the spool; 0: none does
+	asks   bool     // some requests are questions
 }
 
 // A packed is a request without its prompt.
@@ -21,7 +24,8 @@ type packed struct {
 	form           form
 	output, prompt int32         // tokens
 	due            time.Duration // its own timestamp
-	own            *Request      // in place of all that, of a prompt of another form
+	question       *grade.Question
+	own            *Request // in place of all that, of a prompt of another form
 }
 
 // A form is what a prompt is.
@@ -38,6 +42,7 @@ func (s *Source) NewPack() *Pack { return &Pack{spool: s.Spool, window: s.Window
 
 // add puts a request behind the others.
 func (p *Pack) add(r Request) error {
+	p.asks = p.asks || r.Question != nil
 	if p.index == nil && (p.spool == nil || p.window == 0 || len(p.here) < p.window) {
 		err := p.spool.Spill(&r)
 		p.here = append(p.here, r)
@@ -58,7 +63,7 @@ func (p *Pack) add(r Request) error {
 
 // put puts the prompt of a request into the spool.
 func (p *Pack) put(r *Request) (err error) {
-	k := packed{output: int32(r.OutputTokens), prompt: int32(r.PromptTokens), due: r.At}
+	k := packed{output: int32(r.OutputTokens), prompt: int32(r.PromptTokens), due: r.At, question: r.Question}
 	if r.Batch != nil || r.Parts != nil || r.Media != nil {
 		own := *r
 		k.own, err = &own, p.spool.Spill(&own)
@@ -118,7 +123,7 @@ func (p *Pack) request(i int) *Request {
 	if k.own != nil {
 		return k.own
 	}
-	r := &Request{OutputTokens: int(k.output), PromptTokens: int(k.prompt), At: k.due}
+	r := &Request{OutputTokens: int(k.output), PromptTokens: int(k.prompt), At: k.due, Question: k.question}
 	switch k.form {
 	case idsForm:
 		r.Tokens = NoIDs

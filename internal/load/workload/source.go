@@ -59,6 +59,7 @@ type Ask struct {
 	Messages bool   // they can be chats
 	Silent   bool   // answers have no text
 	Media    bool   // images can go along
+	Full     bool   // answers go on to their full length
 }
 
 // Files is where datasets find their files. A nil function means that there are none of

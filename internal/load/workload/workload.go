@@ -27,6 +27,8 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
 	"github.com/pitot-bench/pitot/internal/plan"
+
+	"github.com/pitot-bench/pitot/internal/load/grade"
 )
 
 // A Request is the content of one request.
@@ -46,6 +48,7 @@ type Request struct {
 	Header       map[string]string          // of this request alone
 	At           time.Duration              // the trace's own timestamp
 	Tenant       string                     // that sends it, if there are several
+	Question     *grade.Question            // what is known of the answer, nil for nothing
 
 	Turn // its place in a conversation
 

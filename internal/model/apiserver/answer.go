@@ -15,10 +15,11 @@ type answer struct {
 	v       *vocabulary
 	dice    rand.PCG
 	begun   bool
-	inWord  bool   // the last token may be continued
-	written int    // bytes so far
-	visible int    // bytes after which nothing more is shown; negative for no limit
-	last    string // token
+	inWord  bool    // the last token may be continued
+	written int     // bytes so far
+	visible int     // bytes after which nothing more is shown; negative for no limit
+	last    string  // token
+	known   []int32 // the tokens that answer a question, before all others
 	variation
 }
 
@@ -41,6 +42,11 @@ func hashIDs(ids []int32) uint64 {
 // token is the next token's text. The first has no leading space; half of the
 // words go on after their first token.
 func (a *answer) token() string {
+	if len(a.known) > 0 {
+		id := a.known[0]
+		a.known, a.begun = a.known[1:], true
+		return a.v.text[id]
+	}
 	if a.turns() {
 		a.dice = arrival.Dice(0, "answer", a.path)
 	}

@@ -241,6 +241,9 @@ func (c *Config) compose(v *vocabulary, req *request, a *phrase.Answer) answer {
 	}
 	if c.Answers != nil {
 		text.vary(*c.Answers, c.Seed, prompt, a)
+		if right := float64(c.Answers.Right); right > 0 {
+			text.solve(v, v.decode(req.prompt), right, req.IgnoreEOS, a)
+		}
 	}
 	return text
 }

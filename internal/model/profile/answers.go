@@ -15,6 +15,8 @@ type Answers struct {
 	Change float64         `yaml:"change"`
 	Broken engine.Relative `yaml:"broken"` // share of the answers of a start that end in a loop, or are empty
 	Longer engine.Relative `yaml:"longer"` // than natural, by this share
+	// Right is the share of right answers to generated questions (grade.Sets); 0: they get answers as any prompt.
+	Right engine.Relative `yaml:"right"`
 }
 
 // answers checks an Answers, which may be nil.
@@ -27,5 +29,6 @@ func (v *checker) answers(a *Answers) {
 	v.If(!(math.Abs(a.Change) <= mostChange), "answers.change", a.Change, "must be from -%d to %d", mostChange, mostChange)
 	v.If(a.Change != 0 && a.Hazard == 0, "answers.change", a.Change, "only applies where answers.hazard is above 0")
 	v.Share("answers.broken", float64(a.Broken))
+	v.Share("answers.right", float64(a.Right))
 	v.If(!(a.Longer > -1 && a.Longer <= mostLonger), "answers.longer", a.Longer, "must be above -100%% and at most 1000%%")
 }

@@ -30,6 +30,7 @@ import (
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/load/arrival"
+	"github.com/pitot-bench/pitot/internal/load/grade"
 	"github.com/pitot-bench/pitot/internal/model/engine"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 )
@@ -45,6 +46,7 @@ type Request struct {
 	Finish       string // the finish reason of its answer
 	Blank        bool   // its answer has no text
 	Marks        trace.Marks
+	Grade        grade.Grade
 	Defects      trace.Defects
 
 	Tenant  string // these three are copied to the record
@@ -417,7 +419,7 @@ func (r *run) finish(e *engine.Emission, req *Request) {
 	r.out.Done++
 	r.out.Queued += e.Start - time.Duration(rec.Sent)
 	rec.OutputTokens, rec.CountedFrom, rec.FinishReason = tokens, trace.FromUsage, req.Finish
-	rec.Marks, rec.Defects = req.Marks, req.Defects
+	rec.Marks, rec.Defects, rec.Grade = req.Marks, req.Defects, req.Grade
 	rec.Usage = trace.Usage{Prompt: req.Job.PromptTokens, Completion: tokens, Cached: rec.Usage.Cached, CachedReported: r.plan.Cached, At: trace.Never}
 	if r.plan.Accept {
 		rec.Accept = float64(tokens) / float64(len(rec.Chunks))

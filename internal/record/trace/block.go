@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/pitot-bench/pitot/internal/load/grade"
 )
 
 // Bounds of a block. A record that exceeds them has a block of its own.
@@ -179,8 +181,9 @@ func (c *coder) heads(all []*Record, counts []int) error {
 		inJSON(c, all, func(r *Record) *Quirks { return &r.Quirks }),
 		inJSON(c, all, func(r *Record) **ServerTimes { return &r.Server }),
 	)
-	if !c.reading || len(c.rest) > 0 { // stores of version 15 and before have no defects
+	if !c.reading || len(c.rest) > 0 { // stores of version 15 and before have neither
 		seldom(c, n, func(i int) *Defects { return &all[i].Defects })
+		seldom(c, n, func(i int) *grade.Grade { return &all[i].Grade })
 	}
 	return err
 }

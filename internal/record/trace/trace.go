@@ -23,6 +23,8 @@ import (
 	"encoding/json"
 	"math"
 	"time"
+
+	"github.com/pitot-bench/pitot/internal/load/grade"
 )
 
 // An Instant is a time in nanoseconds since the start of the run, or Never.
@@ -189,6 +191,8 @@ type Record struct {
 	// Marks are of all of its output, be text kept or not.
 	Marks   Marks   `json:"marks,omitempty"`
 	Defects Defects `json:"defects,omitempty"` // of the answer, if it was inspected
+	// Grade is that of an answer to a question; none if the request failed.
+	Grade grade.Grade `json:"grade,omitempty"`
 
 	Status       int    `json:"status,omitempty"` // HTTP status, 0 if none came
 	FinishReason string `json:"finish_reason,omitempty"`

@@ -102,6 +102,9 @@ func (b *briefly) said(all []plan.Message) []string {
 func (b *briefly) head() {
 	b.verdict()
 	b.field("", b.sixFigures()...)
+	if b.s.Graded != nil {
+		b.field("", b.Word("figure.accuracy")+" "+b.graded(b.s.Graded))
+	}
 	b.place(b.s)
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/judge/answers"
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -15,6 +16,13 @@ import (
 	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
 )
+
+// graded is the share of right answers with its interval, and what they lacked.
+func (r *report) graded(g *metrics.Graded) string {
+	in := answers.Wilson(g.Right, g.Answers)
+	return r.Word("report.graded", "share", g.Share(g.Right), "low", in.Low, "high", in.High,
+		"answers", g.Answers, "cut", g.Cut, "unparsed", g.Unparsed, "fallback", g.Fallback)
+}
 
 // rates are rows of a name, a count, and the rate over the run and in the steady state.
 func (r *report) rates(s metrics.Summary) doc.Grid {
@@ -50,6 +58,9 @@ func (r *report) rates(s metrics.Summary) doc.Grid {
 	}
 	if d := s.Defects; d != nil {
 		row(r.Word("report.answers"), r.Word("report.inspected", "defective", d.Defective, "answers", d.Inspected, "kinds", d.Kinds()))
+	}
+	if g := s.Graded; g != nil {
+		row(r.Word("figure.accuracy"), r.graded(g))
 	}
 	if g := s.Goodput; g != nil {
 		unsettled := r.wordIf(!g.Unsettled.IsZero(), "report.unsettled", "grows", metrics.QueueGrows(g.Unsettled))

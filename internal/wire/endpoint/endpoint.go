@@ -24,6 +24,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -150,6 +151,9 @@ func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, r
 	c.describe(req, rec)
 	r.finish(timing.Done, err)
 	c.settle(r, req)
+	if req.Question != nil && rec.OK() {
+		rec.Grade = req.Question.Grade(rec.Text, slices.Contains(limitReasons, rec.FinishReason))
+	}
 	if !c.opts.KeepText && !req.Followed {
 		rec.Text = ""
 	}
@@ -168,7 +172,7 @@ func (c *Client) exchange(
 ) (*reader, transport.Timing, error) {
 	r := c.readers.Get().(*reader)
 	r.opts, r.grammar, r.rec, r.events.Limit = &c.opts, c.grammar, rec, c.opts.MaxEvent
-	r.keep = c.opts.KeepText || req.Followed || c.opts.counts()
+	r.keep = c.opts.KeepText || req.Followed || req.Question != nil || c.opts.counts()
 	r.url, r.tally, r.budget, r.free, r.servedBy = url, &c.tally, c.budget, c.allowed(req), &c.servedBy
 	if c.opts.Marker != nil && !c.grammar.silent {
 		r.answer.Begin(c.opts.Marker)
