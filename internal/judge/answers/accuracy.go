@@ -104,7 +104,7 @@ func (c Accuracy) more(level, margin float64) int {
 		return 0
 	}
 	q := float64(c.Questions)
-	need := max((c.Error*c.Error-c.starts)*q/left, -math.Log((1-level)/2)/margin)
+	need := (c.Error*c.Error-c.starts)*q/left - math.Log((1-level)/2)/margin
 	return int(math.Ceil(max(0, need-q)))
 }
 

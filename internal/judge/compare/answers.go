@@ -73,7 +73,7 @@ func (t *table) judgeAnswers(v *variant) {
 		t.out.Variants[v.column].Answers = &r
 	}
 	all := slices.Concat(legs[0], legs[1])
-	if g, ok := answers.JudgeGrades(all, t.gradeOptions()); ok {
+	if g, ok := answers.JudgeGrades(all, t.gradeOptions(t.shares())); ok {
 		t.out.Variants[v.column].Graded = &g
 		if t.graded == nil {
 			t.graded = map[int][]*answers.Leg{}

@@ -257,7 +257,9 @@ func equalCounts(unit figure.Unit, values []float64) bool {
 // changes fills in those of a variant against the baseline.
 func (t *table) changes(v *variant) {
 	for i, c := range t.settled(t.variants[0], v) {
-		t.lines[i].Cells[v.column].Change = c
+		if gradedFigures[t.lines[i].Quantity.Name] == nil {
+			t.lines[i].Cells[v.column].Change = c
+		}
 	}
 }
 

@@ -21,9 +21,10 @@ func (r *ComparedRun) Graded() bool {
 	return false
 }
 
-func (t *table) gradeOptions() answers.GradeOptions {
+// gradeOptions are those of one of so many verdicts that hold together.
+func (t *table) gradeOptions(shares int) answers.GradeOptions {
 	l := t.out.Layout
-	return answers.GradeOptions{Level: t.o.nominal(t.o.Level), Margin: t.o.NotWorse, Restarted: l != nil && l.Restarted}
+	return answers.GradeOptions{Level: 1 - (1-t.o.nominal(t.o.Level))/float64(shares), Margin: t.o.NotWorse, Restarted: l != nil && l.Restarted}
 }
 
 // questionsOf names the questions of a run: a file that is sent in its order has the same ones whatever the seed is, and
@@ -54,7 +55,7 @@ var gradedFigures = map[string]func(grade.Grade) bool{
 
 // gradedGate judges a gate on one of these.
 func (t *table) gradedGate(r GateResult, variant int) GateResult {
-	legs, got, o := t.graded[variant], t.out.Variants[variant].Graded, t.gradeOptions()
+	legs, got, o := t.graded[variant], t.out.Variants[variant].Graded, t.gradeOptions(1)
 	if r.Why = plan.Msg("gate.no-answers"); got == nil {
 		return r
 	}

@@ -34,10 +34,14 @@ func (w Phrases) gradedLead(load compare.Workload, variant int) (string, doc.Ton
 
 // gradedParts are the accuracies, their difference, and what else is known of the answers.
 func (w Phrases) gradedParts(r answers.Graded) []string {
+	places := 1
+	if r.Change.Low != nil && *r.Change.High-*r.Change.Low < 0.005 {
+		places = 2
+	}
 	points := func(v float64, signed string) string {
-		said := strconv.FormatFloat(100*v, 'f', 1, 64)
+		said := strconv.FormatFloat(100*v, 'f', places, 64)
 		if strings.Trim(said, "-0.") == "" {
-			return "0.0"
+			return strings.TrimPrefix(said, "-")
 		}
 		if v > 0 {
 			said = signed + said
