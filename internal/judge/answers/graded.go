@@ -41,10 +41,10 @@ const (
 
 // Reasons for WorthUnknown.
 const (
-	TheseStarts    plan.Code = "graded.starts" // p
-	OtherQuestions plan.Code = "graded.other-questions"
-	NotAnswered    plan.Code = "graded.left-out" // n, of
-	NotShown       plan.Code = "graded.open"     // margin, more
+	TheseStarts    plan.Code = "worth.starts" // p
+	OtherQuestions plan.Code = "worth.other-questions"
+	NotAnswered    plan.Code = "worth.left-out" // n, of
+	NotShown       plan.Code = "worth.open"     // margin, more
 )
 
 // A Graded is what is known of the accuracy of two variants. Shares are of 1.

@@ -55,15 +55,15 @@ func (w Phrases) gradedParts(r answers.Graded) []string {
 	if r.Change.Low != nil {
 		low, high = points(*r.Change.Low, "+"), points(*r.Change.High, "+")
 	}
-	all := []string{w.Word("graded.change", "before", points(r.Before, ""), "after", points(r.After, ""), "change", change, "low", low, "high", high)}
+	all := []string{w.Word("worth.change", "before", points(r.Before, ""), "after", points(r.After, ""), "change", change, "low", low, "high", high)}
 	if r.Questions > 0 {
-		all = append(all, w.Word("graded.flips", "wrong", r.ToWrong, "right", r.ToRight, "of", r.Questions))
+		all = append(all, w.Word("worth.flips", "wrong", r.ToWrong, "right", r.ToRight, "of", r.Questions))
 	}
 	if !r.Why.IsZero() {
 		all = append(all, w.Say(r.Why))
 	}
 	if r.Cut[0]+r.Cut[1] > 0 {
-		all = append(all, w.Word("graded.cut", "before", r.Cut[0], "after", r.Cut[1], "matters", r.CutMatters()))
+		all = append(all, w.Word("worth.cut", "before", r.Cut[0], "after", r.Cut[1], "matters", r.CutMatters()))
 	}
 	return all
 }
