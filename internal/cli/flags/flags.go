@@ -113,7 +113,7 @@ type Requests struct {
 
 // Workload describe a dataset: of all that is sent, or of a part.
 type Workload struct {
-	Workload      string  `path:"load[0].dataset.kind" often:"" default:"random" placeholder:"NAME" help:"random, random-mm (text and images), sharegpt, custom, trace (of a service), chat or agent (generated conversations), conversations (recorded), or recall, sums or copy (questions with known answers) (${default})."`
+	Workload      string  `path:"load[0].dataset.kind" often:"" default:"random" placeholder:"NAME" help:"random, random-mm (text and images), sharegpt, custom, trace (of a service), chat or agent (generated conversations), conversations (recorded), recall, sums or copy (questions) (${default})."`
 	InputLen      string  `path:"load[0].dataset.input_len" often:"" default:"256" placeholder:"TOKENS" help:"Prompt length of random workloads, and of first turns: a number, or uniform(64,256), normal(200,50) or lognormal(200,0.7), which takes the mean and the coefficient of variation (${default})."`
 	InputRange    float64 `path:"load[0].dataset.input_range" takes:"a share, such as 0.5" placeholder:"SHARE" help:"Spread of the prompt length, uniform in [L(1-r), L(1+r)]."`
 	PrefixLen     int     `path:"load[0].dataset.prefix_len" often:"" placeholder:"TOKENS" help:"Length of a prefix shared by all random prompts, in addition to the prompt length; for conversations, a system prompt."`
