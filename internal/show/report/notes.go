@@ -63,6 +63,9 @@ func (r *report) footnotes(s metrics.Summary) []plan.Message {
 	if g := s.Goodput; g != nil {
 		r.noteIf(!g.Unsettled.IsZero() && g.Unsettled.Code != s.Steady.Why.Code, "report.slo-open", "why", g.Unsettled)
 	}
+	if d := s.Defects; d != nil {
+		r.noteIf(d.Defective > 0 && !d.Expected, "report.defects", "defective", d.Defective, "answers", d.Inspected, "kinds", d.Kinds())
+	}
 	t := s.Tokens
 	r.noteIf(t.Refused > 0, "report.usage-refused", "requests", t.Refused)
 	r.noteIf(t.Assumed > 0, "report.output-assumed", "requests", t.Assumed)
@@ -101,9 +104,6 @@ func (r *report) lengths(s metrics.Summary) {
 	r.noteIf(t.Hidden > 0, "report.tokens-hidden",
 		"tokens", t.Hidden, "answers", t.HiddenIn, "all", t.Output, "stream", s.Run.Plan.Stream)
 	r.noteIf(t.Choices > 1 && s.Run.Plan.Stream, "report.choices", "choices", t.Choices)
-	if d := s.Defects; d != nil {
-		r.noteIf(d.Defective > 0 && !d.Expected, "report.defects", "defective", d.Defective, "answers", d.Inspected, "kinds", d.Kinds())
-	}
 	r.noteIf(t.Short > 0, "report.answers-short", "answers", t.Short)
 	r.noteIf(t.Long > 0, "report.answers-long", "answers", t.Long)
 	unread := s.Run.Plan.Protocol == "chat" && (t.Fixed > 0 || 2*t.Beyond > s.Requests.OK)
