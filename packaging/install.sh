@@ -40,11 +40,14 @@ main() {
 
 	tar -xzf "$work/$name.tar.gz" -C "$work" "$name/pitot"
 	new=$folder/.pitot.new
-	mkdir -p "$folder" && cp "$work/$name/pitot" "$new" && chmod 755 "$new" && mv "$new" "$folder/pitot" || {
+	mkdir -p "$folder" && cp "$work/$name/pitot" "$new" && chmod 755 "$new" || {
 		rm -f "$new"
 		fail "cannot write to $folder: set PITOT_DIR to a folder that you may write to"
 	}
-	is=$("$folder/pitot" version) || fail "$folder/pitot does not run: is the folder mounted noexec? Set PITOT_DIR to another one"
+	is=$("$new" version) && mv "$new" "$folder/pitot" || { # until then a pitot that runs stays
+		rm -f "$new"
+		fail "$folder/pitot does not run: is the folder mounted noexec? Set PITOT_DIR to another one"
+	}
 	echo "$is is in $folder"
 	case :$PATH: in
 	*:"$folder":*) ;;

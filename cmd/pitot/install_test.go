@@ -100,6 +100,12 @@ func TestInstall(t *testing.T) {
 			i.folder = filepath.Join(i.folder, "pitot") // below a file
 			return []string{"PITOT_DIR=" + i.folder, "BLOCK=" + blocked(t, filepath.Dir(i.folder))}
 		}, "set PITOT_DIR to a folder that you may write to", false},
+		"does not run": {func(t *testing.T, i *installation) []string {
+			archive := tarball(t, i.name+"/pitot", "#!/bin/sh\nexit 126\n")
+			i.files[i.name+".tar.gz"] = archive
+			i.files["SHA256SUMS"] = fmt.Appendf(nil, "%x  %s.tar.gz\n", sha256.Sum256(archive), i.name)
+			return nil
+		}, "pitot does not run: ", false},
 		"unknown system": {func(t *testing.T, _ *installation) []string {
 			return []string{"PATH=" + programs(t, "uname", "echo Plan9") + ":" + os.Getenv("PATH")}
 		}, "there is no pitot for Plan9", false},

@@ -298,6 +298,8 @@ func (c runsExportCmd) bundle(sess *session.Session, filter store.Filter) error 
 		return usagef("--with-text: needs --bundle FILE")
 	case c.Format+c.Output != "":
 		return usagef("--bundle %s: is always a zip file; remove --format and --output", c.Bundle)
+	case c.Marks:
+		return usagef("--bundle %s: has no marks of answers; remove --marks", c.Bundle)
 	case err == nil:
 		return usagef("--bundle %s: already exists; name a new file", c.Bundle)
 	case len(c.Runs) == 0:

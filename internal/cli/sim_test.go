@@ -20,9 +20,10 @@ import (
 )
 
 // lastOf runs a command line in virtual time and gives what it kept.
-func lastOf(t *testing.T, args ...string) *trace.Trace {
+func lastOf(t *testing.T, store string, args ...string) *trace.Trace {
 	t.Helper()
 	v := newVirtual(t)
+	v.store = store
 	v.Args = append(args, "-q", "--store", v.store)
 	if code := Run(v.Session); code != exitOK {
 		t.Fatalf("%v: exit code %d: %s", args, code, v.stderr.String())
@@ -62,6 +63,8 @@ func TestSimEqualsBench(t *testing.T) {
 {"conversations": [{"value": "and now to something else altogether"}, {"value": "a second answer, which is longer than the first one was"}]}]`
 	adapted := filepath.Join(t.TempDir(), "adapted.yaml")
 	deployment := "title: t\nsource: s\nerror: illustrative\nmodel: {name: m, adapters: [sql, poems]}\nlora: {slots: 1}\nspeculative: {drafts: 2, acceptance: 0.6}\ncost: {step: 9ms, adapter: 300ms}\n"
+	varying := filepath.Join(t.TempDir(), "varying.yaml")
+	starts := "title: t\nsource: s\nerror: illustrative\ncost: {step: 9ms}\nanswers: {hazard: 1%, broken: 20%}\n"
 	services := filepath.Join(t.TempDir(), "service.csv")
 	service := "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-20 09:00:01.2500000,370,41\n2023-11-20 09:00:02.5600000,396,9\n2023-11-20 09:00:02.8100000,870,5\n2023-11-20 09:00:04,100,0\n2023-11-20 09:00:08.1300000,1,16\n"
 	sharing := filepath.Join(t.TempDir(), "sharing.jsonl")
@@ -70,7 +73,7 @@ func TestSimEqualsBench(t *testing.T) {
 	spoken := `{"turns": [{"text": "What is a prefix cache?", "output_tokens": 12}, {"text": "And whose?", "think_ms": 700, "output_tokens": 8}, {"text": "Thanks", "delay": 100, "output_tokens": 3}]}
 {"messages": [{"role": "system", "content": "You have tools."}, {"role": "user", "content": "How warm is it?"}, {"role": "assistant", "content": "I shall look."}, {"role": "tool", "content": "21 degrees", "tool_call_id": "x"}, {"role": "assistant", "content": "It is 21 degrees."}]}
 `
-	for name, text := range map[string]string{services: service, sharing: shared, recordings: spoken, rows: lines, chats: talks, recorded: turns, adapted: deployment} {
+	for name, text := range map[string]string{services: service, sharing: shared, recordings: spoken, rows: lines, chats: talks, recorded: turns, adapted: deployment, varying: starts} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -98,6 +101,9 @@ func TestSimEqualsBench(t *testing.T) {
 		"-n 60 --rate 4 --input-len 300 --prefix-len 100 --output-len 20 --profile small-chat",
 		"-n 40 --rate 2 --input-range 0.5 --output-len 20 --protocol chat --no-ignore-eos --profile sharegpt",
 		"-n 9 --rate 20 --output-len 5 --model poems --profile " + adapted,
+		"-n 20 --rate 20 --output-len 300 --profile " + varying,
+		"-n 20 --rate 20 --no-ignore-eos --protocol chat --profile " + varying,
+		"-n 20 --rate 20 --output-len 20 --no-stream --profile " + varying,
 		"-n 20 --rate 10 --input-len lognormal(60,0.7) --output-len uniform(2,9) --fit 90",
 		"--workload trace --data " + services,
 		"--workload trace --speed 3 --data " + services + " --profile small-chat",
@@ -143,10 +149,16 @@ func quotedFields(args string) (out []string) {
 
 func simEqualsBench(t *testing.T, flags []string) {
 	var measured *trace.Trace
+	store := filepath.Join(t.TempDir(), "runs.db") // its key marks the answers of both
 	synctest.Test(t, func(t *testing.T) {
-		measured = lastOf(t, append([]string{"bench", "--warmup", "0", "--ready-timeout", "0", "--collect", "none"}, flags...)...)
+		measured = lastOf(t, store, append([]string{"bench", "--warmup", "0", "--ready-timeout", "0", "--collect", "none"}, flags...)...)
 	})
-	simulated := lastOf(t, append([]string{"sim"}, flags...)...)
+	simulated := lastOf(t, store, append([]string{"sim"}, flags...)...)
+	if simulated.Run.MarkedBy == "" {
+		for _, r := range measured.Records { // a simulation marks no answers that cannot vary
+			r.Marks, r.Defects = "", 0
+		}
+	}
 	if diff := gocmp.Diff(comparable(measured), comparable(simulated)); diff != "" {
 		t.Error(diff)
 	}

@@ -238,7 +238,7 @@ func (f *forecast) ask(out []forecasted, i int, req *workload.Request) ([]foreca
 		graded = req.Question.Grade(taken.Text(), taken.Finish == "length")
 	}
 	out = append(out, forecasted{sim.Request{
-		Marks: marks, Defects: defects, Grade: graded,
+		Blank: taken.Blank(), Marks: marks, Defects: defects, Grade: graded,
 		ID: req.ID, PromptTokens: req.PromptTokens, VisionTokens: req.VisionTokens, WantTokens: req.OutputTokens, Job: taken.Job, Finish: taken.Finish,
 		Status: taken.Status, Refused: endpoint.FirstKilobyte(string(taken.Refused)),
 		Tenant: req.Tenant, Session: req.Session, Number: req.Number, After: req.After, Think: req.Think,

@@ -6,6 +6,8 @@ import (
 
 	"github.com/pitot-bench/pitot/internal/cli/flags"
 	"github.com/pitot-bench/pitot/internal/judge/answers"
+	"github.com/pitot-bench/pitot/internal/judge/compare"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/store"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/session"
@@ -17,7 +19,7 @@ import (
 type AnswersCmd struct {
 	A       string `arg:"" help:"Id, prefix of an id, or name of a run."`
 	B       string `arg:"" help:"Another run, which sent the same requests."`
-	Request int    `default:"-1" placeholder:"N" help:"Only the request with this index, with both texts where they were kept."`
+	Request *int   `placeholder:"N" help:"Only the request with this index, with both texts where they were kept."`
 	N       int    `short:"n" default:"20" placeholder:"N" help:"Requests to list at most (${default})."`
 	flags.StoreFlag
 }
@@ -26,6 +28,9 @@ type AnswersCmd struct {
 func (c AnswersCmd) Run(sess *session.Session) error {
 	if c.N < 1 {
 		return session.Usagef("-n %d: must be at least 1", c.N)
+	}
+	if c.Request != nil && *c.Request < 0 {
+		return session.Usagef("--request %d: must be the index of a request, from 0", *c.Request)
 	}
 	return sess.With(c.Store, func(s *store.Store) error {
 		var runs [2]trace.Run
@@ -61,11 +66,11 @@ func (c AnswersCmd) Run(sess *session.Session) error {
 // differing are the requests to show.
 func (c AnswersCmd) differing(s *store.Store, runs [2]trace.Run, legs [2]*answers.Leg) (d comparison.Differing, err error) {
 	places, compared := answers.Places(legs[0], legs[1])
-	d = comparison.Differing{Differ: len(places), Of: compared, Places: places[:min(c.N, len(places))], Whole: c.Request >= 0}
-	if c.Request >= 0 {
-		d.Places = slices.DeleteFunc(places, func(p answers.Place) bool { return p.Index != c.Request })
-		if len(d.Places) == 0 && len(s.Records(runs[0].ID, []int{c.Request})) == 0 {
-			return d, session.Usagef("--request %d: run %s has no such request", c.Request, runs[0].ID)
+	d = comparison.Differing{Differ: len(places), Of: compared, Places: places[:min(c.N, len(places))], Whole: c.Request != nil, Gaps: otherRequests(runs)}
+	if c.Request != nil {
+		d.Places = slices.DeleteFunc(places, func(p answers.Place) bool { return p.Index != *c.Request })
+		if len(d.Places) == 0 && len(s.Records(runs[0].ID, []int{*c.Request})) == 0 {
+			return d, session.Usagef("--request %d: run %s has no such request", *c.Request, runs[0].ID)
 		}
 	}
 	indices := make([]int, len(d.Places))
@@ -79,6 +84,16 @@ func (c AnswersCmd) differing(s *store.Store, runs [2]trace.Run, legs [2]*answer
 		}
 	}
 	return d, nil
+}
+
+// otherRequests are the settings for which two runs may have sent other requests.
+func otherRequests(runs [2]trace.Run) (gaps []plan.Message) {
+	for _, d := range compare.Differences(runs[0], runs[1]) {
+		if d.Of == "plan" && slices.Contains([]string{"workload", "seed"}, d.Name) && !d.Values[0].IsZero() && !d.Values[1].IsZero() {
+			gaps = append(gaps, plan.Msg("compare.gap", "setting", plan.Msg(plan.Code("setting."+d.Name)), "one", d.Values[0], "other", d.Values[1]))
+		}
+	}
+	return gaps
 }
 
 // read reads the marks of a run.

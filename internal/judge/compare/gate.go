@@ -57,6 +57,9 @@ func (g *Gate) parse(limit string, unit figure.Unit) (err error) {
 		g.Limit /= 100
 	default:
 		g.Limit, err = parseLimit(limit, unit)
+		if err == nil && unit == ratioUnit && g.Limit <= 0 {
+			err = fmt.Errorf("%s is a ratio, which is above 0; write a limit such as 2x", g.Name)
+		}
 	}
 	return err
 }
@@ -83,7 +86,11 @@ func gateNames() string {
 	for _, q := range figure.All {
 		names = append(names, q.Name)
 	}
-	names = append(names, slices.Sorted(maps.Keys(answerFigures))...)
+	for _, name := range slices.Sorted(maps.Keys(answerFigures)) {
+		if !figure.Known(name) {
+			names = append(names, name)
+		}
+	}
 	return strings.Join(names, ", ") + ", and mean, median, std, min, max and percentiles such as p99 of ttft, tpot, itl and e2el (ttft.p99)"
 }
 

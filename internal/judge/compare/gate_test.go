@@ -38,10 +38,19 @@ func TestParseGate(t *testing.T) {
 		"requests.failed > ":      `"" is not a number`,
 		"requests.failed > inf":   "is not a number",
 		"requests.failed > nan%":  "is not a number",
+		"answers.hazard > -2x":    "is a ratio, which is above 0; write a limit such as 2x",
+		"answers.length < 0":      "is a ratio, which is above 0; write a limit such as 2x",
 	} {
 		if _, err := ParseGate(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
+	}
+}
+
+// A message that lists what a gate can be on has each name once.
+func TestGateNamesStandOnce(t *testing.T) {
+	if names := strings.Split(gateNames(), ", "); len(slices.Compact(slices.Sorted(slices.Values(names)))) != len(names) {
+		t.Error(names)
 	}
 }
 

@@ -52,16 +52,21 @@ func JudgeRun(gates []Gate, t trace.Run, figures []trace.ReportedFigure) (out []
 
 // namesIn are the figures that there are, or would be if they had been measured.
 func namesIn(tables []*table) (names []string) {
-	for _, t := range tables {
-		for _, l := range t.lines {
-			if name := l.Quantity.Name; !slices.Contains(names, name) {
+	add := func(more ...string) {
+		for _, name := range more {
+			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
+	}
+	for _, t := range tables {
+		for _, l := range t.lines {
+			add(l.Quantity.Name)
+		}
 		for _, r := range t.runs {
-			names = append(names, r.unmeasured...)
+			add(r.unmeasured...)
 			if r.answers != nil && !t.o.NoAnswers && len(t.variants) > 1 {
-				names = append(names, slices.Sorted(maps.Keys(answerFigures))...)
+				add(slices.Sorted(maps.Keys(answerFigures))...)
 			}
 		}
 	}

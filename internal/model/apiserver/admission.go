@@ -70,6 +70,9 @@ func (t Admitted) Text() string {
 	return string(t.answer.appendText(nil, t.Job.OutputTokens))
 }
 
+// Blank reports whether the answer has no visible text.
+func (t Admitted) Blank() bool { return t.Status == 0 && t.answer.visible == 0 }
+
 // Mark are the marks and the defects of the answer; open says that its length was left to the model.
 func (t Admitted) Mark(m *trace.Marker, open bool) (trace.Marks, trace.Defects) {
 	if t.Status != 0 {

@@ -44,6 +44,7 @@ type Request struct {
 	WantTokens   int    // requested output tokens, 0 = no limit
 	Job          engine.Job
 	Finish       string // the finish reason of its answer
+	Blank        bool   // its answer has no text
 	Marks        trace.Marks
 	Grade        grade.Grade
 	Defects      trace.Defects
@@ -60,6 +61,14 @@ type Request struct {
 	// request; Refused is the message.
 	Status  int
 	Refused string
+}
+
+// kind is that of the chunks of its answer.
+func (r *Request) kind() trace.Kind {
+	if r.Blank {
+		return 0
+	}
+	return trace.Text
 }
 
 // A Source makes the requests of a plan one by one.
@@ -326,7 +335,7 @@ func (r *run) record() {
 		if f.chunks == nil {
 			f.chunks, f.cached = r.list(f.request.Job.OutputTokens+1), e.Cached
 		}
-		f.chunks = append(f.chunks, trace.Chunk{At: trace.Instant(e.At), Tokens: trace.Carried(int(e.Tokens)), Kind: trace.Text})
+		f.chunks = append(f.chunks, trace.Chunk{At: trace.Instant(e.At), Tokens: trace.Carried(int(e.Tokens)), Kind: f.request.kind()})
 		if e.Done {
 			r.finish(e, f.request)
 		}
@@ -419,7 +428,7 @@ func (r *run) finish(e *engine.Emission, req *Request) {
 	switch {
 	case !r.plan.Stream:
 		rec.FirstByte = done
-		rec.Chunks = []trace.Chunk{{At: done, Tokens: trace.Carried(tokens), Kind: trace.Text | trace.Finish}}
+		rec.Chunks = []trace.Chunk{{At: done, Tokens: trace.Carried(tokens), Kind: req.kind() | trace.Finish}}
 	case r.plan.Chat:
 		rec.Chunks = append(rec.Chunks, trace.Chunk{})
 		copy(rec.Chunks[1:], rec.Chunks)

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pitot-bench/pitot/internal/judge/answers"
+	"github.com/pitot-bench/pitot/internal/plan"
 	"github.com/pitot-bench/pitot/internal/record/trace"
 	"github.com/pitot-bench/pitot/internal/show/doc"
 	"github.com/pitot-bench/pitot/internal/show/words"
@@ -18,12 +19,16 @@ type Differing struct {
 	Places     []answers.Place
 	Records    [2]map[int]*trace.Record // of both runs, by index
 	Whole      bool                     // with the texts as far as they were kept, and not what is around a difference
+	Gaps       []plan.Message           // settings for which the runs may have sent other requests
 }
 
 // AnswersThatDiffer lists them, with what is around the first difference where texts were kept.
 func AnswersThatDiffer(d Differing, l *words.Language) doc.Document {
 	w := Phrases{Language: l}
 	lines := doc.Lines{w.line("label.answers", l.Word("sameness.differ", "n", d.Differ, "of", d.Of))}
+	if d.Gaps != nil {
+		lines = append(lines, w.line("label.note", l.Word("differing.gaps", "gaps", d.Gaps)))
+	}
 	grid := doc.Grid{Align: "rrrrl", Rows: [][]string{{
 		l.Word("differing.request"), l.Word("differing.place"), l.Word("differing.length"), l.Word("differing.length"), l.Word("differing.how"),
 	}}}
@@ -47,6 +52,9 @@ func AnswersThatDiffer(d Differing, l *words.Language) doc.Document {
 	items := []doc.Item{lines}
 	if len(d.Places) > 0 {
 		items = append(items, grid)
+	}
+	if texts == nil && d.Whole && len(d.Places) > 0 {
+		texts = doc.Lines{w.line("label.note", l.Word("differing.textless"))}
 	}
 	if texts != nil {
 		items = append(items, texts)

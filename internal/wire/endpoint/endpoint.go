@@ -157,7 +157,8 @@ func (c *Client) Send(ctx context.Context, req *workload.Request, body []byte, r
 	if !c.opts.KeepText && !req.Followed {
 		rec.Text = ""
 	}
-	if cap(rec.Chunks) > 2*len(rec.Chunks) { // an answer may end long before its limit
+	rec.Text = strings.ToValidUTF8(rec.Text, "\uFFFD") // exports are UTF-8
+	if cap(rec.Chunks) > 2*len(rec.Chunks) {           // an answer may end long before its limit
 		rec.Chunks = append([]trace.Chunk(nil), rec.Chunks...)
 	}
 	r.keepCharge()

@@ -249,6 +249,15 @@ func TestVariationsAreNoFailures(t *testing.T) {
 	}
 }
 
+// An export has the texts, in formats that are UTF-8.
+func TestTextsAreUTF8(t *testing.T) {
+	got := send(t, Options{Protocol: Chat, Stream: true, KeepText: true}, transport.Config{}, workload.Request{},
+		stream("data: {\"choices\":[{\"delta\":{\"content\":\"a\xf9\xffb\"}}]}\n\n", "data: [DONE]\n\n"))
+	if !got.OK() || got.Text != "a\uFFFDb" {
+		t.Errorf("class %q (%s), text %q", got.Class, got.Error, got.Text)
+	}
+}
+
 func TestClassify(t *testing.T) {
 	dial := func(err error) error { return &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", err)} }
 	for _, tt := range []struct {

@@ -57,7 +57,7 @@ func (r *reader) markQuoted(part trace.Part, raw []byte) {
 }
 
 // unescape is the character of the escape that b begins with, and its size; of two that encode one character, of both.
-// Half of a character is U+FFFD.
+// Half of a character is U+FFFD, with the escape after it, as where texts are stored.
 func unescape(b []byte) (char rune, size int) {
 	size = escapeLen(b)
 	switch size {
@@ -69,8 +69,9 @@ func unescape(b []byte) (char rune, size int) {
 		}
 		return rune(b[1]), size
 	}
-	if char = codeUnit(b); utf16.IsSurrogate(char) && escapeLen(b[size:]) == size {
-		return utf16.DecodeRune(char, codeUnit(b[size:])), 2 * size
+	char, rest := codeUnit(b), b[size:]
+	if utf16.IsSurrogate(char) && bytes.HasPrefix(rest, []byte(`\u`)) && escapeLen(rest) == size {
+		return utf16.DecodeRune(char, codeUnit(rest)), 2 * size
 	}
 	return char, size
 }

@@ -181,7 +181,7 @@ func TestMarks(t *testing.T) {
 
 func TestMarksOfOddEscapes(t *testing.T) {
 	for _, raw := range []string{
-		`\ud83d`, `\ud83dx`, `\ud83d\n`, `\ud83dA`, `\ude00\ud83d`, `\ud83d\ude00`, `\/\\\"\b\f\n\r\t`, `\u0000`, `a\\`, `\ud83d\ud83d\ude00`,
+		`\ud83d`, `\ud83d\u0041`, `\ud83dxude00`, `\ud83dx`, `\ud83d\n`, `\ud83dA`, `\ude00\ud83d`, `\ud83d\ude00`, `\/\\\"\b\f\n\r\t`, `\u0000`, `a\\`, `\ud83d\ud83d\ude00`,
 	} {
 		var d delta
 		if !scan(&d, Completions, true, []byte(`{"choices":[{"text":"`+raw+`"}]}`)) {
