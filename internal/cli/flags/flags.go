@@ -127,7 +127,7 @@ type Workload struct {
 	ImageSizes    string  `path:"load[0].dataset.image_sizes" default:"256x256=0.5,1280x720=0.5" placeholder:"LIST" help:"WIDTHxHEIGHT=FREQUENCY, separated by commas (${default})."`
 	Data          string  `path:"load[0].dataset.data" often:"" placeholder:"FILE" help:"File of the sharegpt, custom, trace or conversations workload."`
 	Shuffle       bool    `path:"load[0].dataset.shuffle" help:"Take the lines of a custom file in random order."`
-	Grade         string  `path:"load[0].dataset.grade" placeholder:"GRADER" help:"How answers to the lines of a custom file are compared with their field answer, unless a line has a field grade: exact, exact-i, number, choice, contains, json, json-subset, regex:PATTERN, gsm8k.strict or gsm8k.flexible."`
+	Grade         string  `path:"load[0].dataset.grade" placeholder:"GRADER" help:"Grader of answers to lines of a custom file that name none: exact, exact-i, number, choice, contains, json, json-subset, regex:PATTERN, gsm8k.strict or gsm8k.flexible."`
 	NoOversample  bool    `path:"load[0].dataset.no_oversample" help:"Send fewer requests instead of repeating some when the file is short."`
 	TraceFormat   string  `path:"load[0].dataset.trace_format" placeholder:"NAME" help:"azure, burstgpt, mooncake or bailian. Default: detected from the first line."`
 	TimeUnit      string  `path:"load[0].dataset.time_unit" placeholder:"UNIT" help:"Unit of the times of a trace: s, ms or us. Default: ms for mooncake, s for others."`

@@ -105,20 +105,20 @@ func JudgeGrades(legs []*Leg, o GradeOptions) (r Graded, ok bool) {
 }
 
 // decide is the verdict by the interval.
-func (r *Graded) decide(c Accuracy, o GradeOptions) {
+func (g *Graded) decide(c Accuracy, o GradeOptions) {
 	in := c.Interval(o.Level)
-	r.Change = Estimate{Value: c.Value, Low: &in.Low, High: &in.High}
+	g.Change = Estimate{Value: c.Value, Low: &in.Low, High: &in.High}
 	switch {
 	case in.Low > 0:
-		r.Verdict = Better
+		g.Verdict = Better
 	case o.Margin > 0 && in.Low > -o.Margin:
-		r.Verdict = NotWorse
+		g.Verdict = NotWorse
 	case in.High < 0:
-		r.Verdict = Worse
+		g.Verdict = Worse
 	case o.Margin > 0:
-		r.Why = plan.Msg(NotShown, "margin", o.Margin, "more", c.more(o.Level, o.Margin))
+		g.Why = plan.Msg(NotShown, "margin", o.Margin, "more", c.more(o.Level, o.Margin))
 	default:
-		r.Verdict = NoChange
+		g.Verdict = NoChange
 	}
 }
 
