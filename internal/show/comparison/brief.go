@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/pitot-bench/pitot/internal/judge/answers"
 	"github.com/pitot-bench/pitot/internal/judge/compare"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/plan"
@@ -146,7 +147,11 @@ func (w Phrases) closing() string {
 			said = one.SayParts(parts)
 		}
 		if last := load.Variants[len(load.Variants)-1]; len(load.Variants) == 2 && last.Together != nil {
-			said = w.Join("stop", said, w.together(last))
+			parts := []string{said, w.together(last)}
+			if last.Together.Graded == answers.Worse { // which matters more
+				slices.Reverse(parts)
+			}
+			said = w.Join("stop", parts...)
 		}
 		if len(w.c.Workloads) > 1 {
 			said = w.Of(bounded(w.LoadName(load, i), labelColumns), said)
