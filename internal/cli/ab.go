@@ -32,6 +32,7 @@ type abCmd struct {
 	Level     design.Share  `placeholder:"P" help:"Confidence level of the verdicts together. Default: 95%."`
 	Margin    design.Share  `placeholder:"P" help:"Differences below this do not matter. Default: 2%."`
 	Answers   string        `enum:",on,off" default:"" placeholder:"WHETHER" help:"Whether answers changed is judged, too: on or off. Default: on."`
+	NotWorse  design.Points `placeholder:"POINTS" help:"Loss of accuracy that is accepted, in points, such as 1pt: accuracy is then shown to be not worse, or that is not known."`
 	FailIf    []string      `name:"fail-if" sep:"none" placeholder:"GATE" help:"Exit with 3 if this holds for the change, such as 'ttft.mean > +2%'; with 4 if the data cannot tell. May be repeated."`
 	Name      string        `placeholder:"NAME" help:"Name of the experiment. Default: ab- and the time."`
 
@@ -52,7 +53,7 @@ func (c *abCmd) experiment(sess *session.Session) (*design.Experiment, func(plan
 	o := design.ABOptions{
 		Before: c.Before, After: c.After, Same: c.Same, URL: c.URL, Restart: design.Restart(c.Restart), Blocks: c.Blocks, Runs: c.Runs, MaxBlocks: c.MaxBlocks,
 		Seed: c.Seed, Until: design.Until(c.Until), Precision: c.Precision, Budget: plan.Duration(c.Budget), Margin: c.Margin, Level: c.Level,
-		FailIf: c.FailIf, Answers: design.Answers(c.Answers), Cache: plan.Cache(c.Cache), WarmUp: design.WarmUp(c.WarmUp), Name: name, Command: c.Command,
+		FailIf: c.FailIf, Answers: design.Answers(c.Answers), NotWorse: c.NotWorse, Cache: plan.Cache(c.Cache), WarmUp: design.WarmUp(c.WarmUp), Name: name, Command: c.Command,
 	}
 	e, problems := design.AB(o)
 	if problems != nil {

@@ -34,18 +34,19 @@ type compareCmd struct {
 
 // variants are the flags for the runs to compare, and how.
 type variants struct {
-	Runs       []string `arg:"" optional:"" help:"${picks}"`
-	Baseline   string   `placeholder:"NAME" help:"Variant to compare the others with. Default: the one named like baseline, before or w/o …, else the first."`
-	Variant    []string `sep:"," placeholder:"NAME=LINE" help:"Name of the variant of a note's table, by the line where it begins: before=3,after=30. Default: by headings and labels."`
-	Load       []string `sep:"," placeholder:"NAME=LINE" help:"Name of the load of a note's table, in the same form."`
-	Level      string   `default:"95%" placeholder:"P" help:"Confidence level of intervals and tests (${default})."`
-	Margin     string   `default:"2%" placeholder:"P" help:"Differences below this do not matter (${default})."`
-	Paired     bool     `help:"Compare runs in pairs, in the order of their start. This removes the variance between requests if both runs of a pair sent the same ones."`
-	SingleRuns bool     `help:"Base verdicts and gates on the variance within single runs, which does not include the variance between runs."`
-	Predicted  bool     `help:"Compare simulated runs with measured ones. The report says which were never measured."`
-	Ignore     []string `placeholder:"SETTING" help:"Setting of the load that may differ within a table, such as concurrency; may be repeated."`
-	Answers    string   `enum:"on,off" default:"on" placeholder:"WHETHER" help:"Whether answers changed is judged, too: on or off (${default})."`
-	By         string   `placeholder:"TOOL" help:"Tool whose definitions to use: pitot, vllm or sglang. Default: pitot, or the tool of imported tables."`
+	Runs       []string      `arg:"" optional:"" help:"${picks}"`
+	Baseline   string        `placeholder:"NAME" help:"Variant to compare the others with. Default: the one named like baseline, before or w/o …, else the first."`
+	Variant    []string      `sep:"," placeholder:"NAME=LINE" help:"Name of the variant of a note's table, by the line where it begins: before=3,after=30. Default: by headings and labels."`
+	Load       []string      `sep:"," placeholder:"NAME=LINE" help:"Name of the load of a note's table, in the same form."`
+	Level      string        `default:"95%" placeholder:"P" help:"Confidence level of intervals and tests (${default})."`
+	Margin     string        `default:"2%" placeholder:"P" help:"Differences below this do not matter (${default})."`
+	Paired     bool          `help:"Compare runs in pairs, in the order of their start. This removes the variance between requests if both runs of a pair sent the same ones."`
+	SingleRuns bool          `help:"Base verdicts and gates on the variance within single runs, which does not include the variance between runs."`
+	Predicted  bool          `help:"Compare simulated runs with measured ones. The report says which were never measured."`
+	Ignore     []string      `placeholder:"SETTING" help:"Setting of the load that may differ within a table, such as concurrency; may be repeated."`
+	Answers    string        `enum:"on,off" default:"on" placeholder:"WHETHER" help:"Whether answers changed is judged, too: on or off (${default})."`
+	NotWorse   design.Points `placeholder:"POINTS" help:"Loss of accuracy that is accepted, in points, such as 1pt: accuracy is then shown to be not worse, or that is not known."`
+	By         string        `placeholder:"TOOL" help:"Tool whose definitions to use: pitot, vllm or sglang. Default: pitot, or the tool of imported tables."`
 	flags.StoreFlag
 
 	notes map[string]*trace.Note // the texts that runs stand in; nil: they are not read
@@ -115,7 +116,7 @@ func (v variants) options(command string) (compare.Options, error) {
 	level, errLevel := comparing.Percent("--level", v.Level)
 	margin, errMargin := comparing.Percent("--margin", v.Margin)
 	o := compare.Options{
-		Level: level, Margin: margin, Baseline: v.Baseline, Paired: v.Paired, SingleRuns: v.SingleRuns, Predicted: v.Predicted, Ignore: v.Ignore, Tool: v.By, Rules: rules(), NoAnswers: v.Answers == "off",
+		Level: level, Margin: margin, Baseline: v.Baseline, Paired: v.Paired, SingleRuns: v.SingleRuns, Predicted: v.Predicted, Ignore: v.Ignore, Tool: v.By, Rules: rules(), NoAnswers: v.Answers == "off", NotWorse: float64(v.NotWorse),
 	}
 	if err := errors.Join(session.RequireArgs("run", command, v.Runs), errLevel, errMargin); err != nil {
 		return o, err

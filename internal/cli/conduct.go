@@ -66,7 +66,7 @@ func (c *experimentFlags) carryOut(sess *session.Session, s *store.Store, made *
 }
 
 func optionsOf(e *design.Experiment) (o compare.Options, err error) {
-	o = compare.Options{Level: float64(e.Level), Margin: float64(e.Margin), Baseline: e.Baseline, Rules: rules(), Same: e.Same(), Order: comparing.OrderOf(e), NoAnswers: e.Answers == design.NoAnswers}
+	o = compare.Options{Level: float64(e.Level), Margin: float64(e.Margin), Baseline: e.Baseline, Rules: rules(), Same: e.Same(), Order: comparing.OrderOf(e), NoAnswers: e.Answers == design.NoAnswers, NotWorse: float64(e.NotWorse)}
 	o.Gates, err = comparing.Gates(e.FailIf, compare.ParseGate)
 	return o, err
 }

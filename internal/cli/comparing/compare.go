@@ -47,6 +47,7 @@ func AsExperiment(o compare.Options, j *experiment.Journal) (compare.Options, er
 	if all := e.Expanded(); len(all) > 0 {
 		o.Baseline = cmp.Or(o.Baseline, all[0].Name)
 	}
+	o.NotWorse = cmp.Or(o.NotWorse, float64(e.NotWorse))
 	o.Looks, o.Same, o.Order, o.NoAnswers = j.Looks, e.Same(), OrderOf(e), o.NoAnswers || e.Answers == design.NoAnswers
 	if o.Looks.Most > 1 {
 		o.Looks.Done = max(1, o.Looks.Done) // before its own first look this is one

@@ -14,7 +14,7 @@ import (
 func Observe(s *store.Store, run trace.Run, by []compare.RuleSource, rules metrics.Rules, read func(*trace.Trace) *trace.Trace) (compare.ComparedRun, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(50)) // little more memory than what is held
 	seen, err := observeFigures(s, run, by, rules, read)
-	if err == nil && run.MarkedBy != "" {
+	if err == nil && (run.MarkedBy != "" || seen.Graded()) {
 		err = seen.ObserveAnswers(metrics.Records(s.EachMarked(run.ID)))
 	}
 	return seen, err

@@ -113,7 +113,7 @@ type Requests struct {
 
 // Workload describe a dataset: of all that is sent, or of a part.
 type Workload struct {
-	Workload      string  `path:"load[0].dataset.kind" often:"" default:"random" placeholder:"NAME" help:"random, random-mm (text and images), sharegpt, custom, trace (of a service), chat or agent (generated conversations), conversations (recorded), or recall, sums or copy (questions with known answers) (${default})."`
+	Workload      string  `path:"load[0].dataset.kind" often:"" default:"random" placeholder:"NAME" help:"random, random-mm (text and images), sharegpt, custom, trace (of a service), chat or agent (generated conversations), conversations (recorded), recall, sums or copy (questions) (${default})."`
 	InputLen      string  `path:"load[0].dataset.input_len" often:"" default:"256" placeholder:"TOKENS" help:"Prompt length of random workloads, and of first turns: a number, or uniform(64,256), normal(200,50) or lognormal(200,0.7), which takes the mean and the coefficient of variation (${default})."`
 	InputRange    float64 `path:"load[0].dataset.input_range" takes:"a share, such as 0.5" placeholder:"SHARE" help:"Spread of the prompt length, uniform in [L(1-r), L(1+r)]."`
 	PrefixLen     int     `path:"load[0].dataset.prefix_len" often:"" placeholder:"TOKENS" help:"Length of a prefix shared by all random prompts, in addition to the prompt length; for conversations, a system prompt."`
@@ -127,7 +127,7 @@ type Workload struct {
 	ImageSizes    string  `path:"load[0].dataset.image_sizes" default:"256x256=0.5,1280x720=0.5" placeholder:"LIST" help:"WIDTHxHEIGHT=FREQUENCY, separated by commas (${default})."`
 	Data          string  `path:"load[0].dataset.data" often:"" placeholder:"FILE" help:"File of the sharegpt, custom, trace or conversations workload."`
 	Shuffle       bool    `path:"load[0].dataset.shuffle" help:"Take the lines of a custom file in random order."`
-	Grade         string  `path:"load[0].dataset.grade" placeholder:"GRADER" help:"How answers to the lines of a custom file are compared with their field answer, unless a line has a field grade: exact, exact-i, number, choice, contains, json, json-subset, regex:PATTERN, gsm8k.strict or gsm8k.flexible."`
+	Grade         string  `path:"load[0].dataset.grade" placeholder:"GRADER" help:"Grader of answers to lines of a custom file that name none: exact, exact-i, number, choice, contains, json, json-subset, regex:PATTERN, gsm8k.strict or gsm8k.flexible."`
 	NoOversample  bool    `path:"load[0].dataset.no_oversample" help:"Send fewer requests instead of repeating some when the file is short."`
 	TraceFormat   string  `path:"load[0].dataset.trace_format" placeholder:"NAME" help:"azure, burstgpt, mooncake or bailian. Default: detected from the first line."`
 	TimeUnit      string  `path:"load[0].dataset.time_unit" placeholder:"UNIT" help:"Unit of the times of a trace: s, ms or us. Default: ms for mooncake, s for others."`

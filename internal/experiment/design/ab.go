@@ -31,6 +31,7 @@ type ABOptions struct {
 	Margin, Level Share
 	FailIf        []string
 	Answers       Answers
+	NotWorse      Points
 	Cache         plan.Cache
 	WarmUp        WarmUp
 }
@@ -52,7 +53,7 @@ func AB(o ABOptions) (*Experiment, plan.Problems) {
 			Blocks: o.Blocks, MaxBlocks: o.MaxBlocks, Restart: o.Restart, Runs: o.Runs, Seed: o.Seed,
 			Until: o.Until, Precision: o.Precision, Budget: o.Budget,
 		},
-		WarmUp: o.WarmUp, Cache: o.Cache, Level: o.Level, Margin: o.Margin, FailIf: o.FailIf, Answers: o.Answers,
+		WarmUp: o.WarmUp, Cache: o.Cache, Level: o.Level, Margin: o.Margin, FailIf: o.FailIf, Answers: o.Answers, NotWorse: o.NotWorse,
 	}
 	var p plan.Problems
 	p.If(o.Before == "", Before, nil, "is missing: a command that starts a server, a URL, profile:NAME or flags:FLAGS")

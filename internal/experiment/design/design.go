@@ -42,6 +42,8 @@ type Experiment struct {
 	FailIf []string `json:"fail_if,omitempty"` // gates, as of `pitot compare --fail-if`
 	// Answers is whether it is judged if answers changed; empty: they are.
 	Answers Answers `json:"answers,omitempty"`
+	// NotWorse is the loss of accuracy that is accepted; 0 for none.
+	NotWorse Points `json:"not_worse,omitempty"`
 }
 
 // Answers is whether answers are judged.

@@ -44,3 +44,23 @@ func (s *Share) UnmarshalJSON(b []byte) error {
 	}
 	return s.UnmarshalText([]byte(text))
 }
+
+// Points are a share that files and flags write as 1pt, a percentage point.
+type Points float64
+
+// MarshalText is String.
+func (p Points) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// String is its text, as 1pt.
+func (p Points) String() string { return strings.TrimSuffix(Share(p).String(), "%") + "pt" }
+
+// UnmarshalText reads 1pt.
+func (p *Points) UnmarshalText(text []byte) error {
+	var s Share
+	number, ok := strings.CutSuffix(string(text), "pt")
+	if err := s.UnmarshalText([]byte(strings.TrimSpace(number) + "%")); err != nil || !ok || !(s > 0 && s < 1) {
+		return fmt.Errorf("%.20q: must be a number of points between 0 and 100, such as 1pt", text)
+	}
+	*p = Points(s)
+	return nil
+}

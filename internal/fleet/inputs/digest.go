@@ -129,6 +129,13 @@ func (e *encoder) request(r *workload.Request) {
 	e.wide(int64(r.At))
 	e.text(r.Tenant)
 	e.turn(&r.Turn)
+	e.flag(r.Question != nil)
+	if q := r.Question; q != nil {
+		e.text(q.ID)
+		e.text(q.Answer)
+		e.number(q.Choices)
+		e.text(q.Grader.String())
+	}
 }
 
 func (e *encoder) media(m *workload.Media) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pitot-bench/pitot/internal/load/grade"
 	"github.com/pitot-bench/pitot/internal/load/workload"
 )
 
@@ -22,7 +23,16 @@ func full() workload.Request {
 		PromptTokens: 3, VisionTokens: 4, OutputTokens: 5, Model: "m", Extra: map[string]json.RawMessage{"k": json.RawMessage(`1`)},
 		Header: map[string]string{"H": "v"}, At: 6, Tenant: "t",
 		Turn: workload.Turn{Session: "s", Number: 7, After: 0, Think: 9, Remember: true, Followed: true},
+		Question: &grade.Question{ID: "q", Answer: "a", Choices: 4, Grader: grader("exact")},
 	}
+}
+
+func grader(name string) grade.Grader {
+	g, err := grade.New(name)
+	if err != nil {
+		panic(err)
+	}
+	return g
 }
 
 func digestOf(t testing.TB, requests []workload.Request, due ...time.Duration) string {
@@ -40,7 +50,19 @@ func changes(v reflect.Value, name string, do func(name string)) {
 	before.Set(v)
 	restore := func() { v.Set(before) }
 	defer restore()
+	if v.Type() == reflect.TypeFor[grade.Grader]() {
+		v.Set(reflect.ValueOf(grader("number")))
+		do(name)
+		return
+	}
 	switch v.Kind() {
+	case reflect.Pointer:
+		v.SetZero()
+		do(name + " gone")
+		own := reflect.New(before.Elem().Type())
+		own.Elem().Set(before.Elem())
+		v.Set(own)
+		changes(own.Elem(), name, do)
 	case reflect.Struct:
 		for i := range v.NumField() {
 			changes(v.Field(i), name+"."+v.Type().Field(i).Name, do)

@@ -1,9 +1,12 @@
 package answers
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/pitot-bench/pitot/internal/judge/stats"
 )
@@ -24,13 +27,8 @@ type Accuracy struct {
 	Questions int // that both variants were asked
 	// ToWrong and ToRight are the questions that were answered worse, and better, after it.
 	ToWrong, ToRight int
-	// Few: so few answers changed that their number alone limits what can be known.
-	Few bool
+	starts           float64 // the variance that they have from server starts
 }
-
-// few is the number of events of which chance shows none in 2.5 % of samples, -ln 0.025: a
-// difference that no question showed can still be few/Questions.
-const few = 3.689
 
 // JudgeAccuracy is the difference of accuracy, with both sources of its noise: other questions would
 // have changed otherwise, and other starts of the same server answer otherwise.
@@ -43,104 +41,130 @@ const few = 3.689
 // false: how much a start does is not known. A test over blocks, as for speed, has up to 93 %
 // false alarms here, since an engine without noise repeats its chance flips in each.
 func JudgeAccuracy(legs []Scores) (c Accuracy, ok bool) {
-	d := differences(legs, &c)
-	starts, freedom := ofStarts(legs)
-	if len(d) < 2 || freedom == 0 {
+	before, after := means(legs, false), means(legs, true)
+	var d []float64
+	for q := range min(len(before), len(after)) {
+		if math.IsNaN(before[q]) || math.IsNaN(after[q]) {
+			continue
+		}
+		d = append(d, after[q]-before[q])
+		c.Before += before[q]
+		c.After += after[q]
+		switch {
+		case after[q] < before[q]:
+			c.ToWrong++
+		case after[q] > before[q]:
+			c.ToRight++
+		}
+	}
+	c.Questions = len(d)
+	c.Before /= float64(len(d))
+	c.After /= float64(len(d))
+	varied, f := ofStarts(legs, false)
+	more, g := ofStarts(legs, true)
+	if len(d) < 2 || f == 0 || g == 0 {
 		return c, false
 	}
+	c.starts = varied + more
+	c.Estimate = estimate(d, c.starts, f+g)
+	return c, true
+}
+
+// estimate is the mean of values of questions, with the variance of starts and its degrees of freedom.
+func estimate(d []float64, starts, freedom float64) stats.Estimate {
 	mean, variance := stat.MeanVariance(d, nil)
 	q := float64(len(d))
 	questions := variance / q
 	v := questions + starts
-	c.Estimate = stats.Estimate{Value: mean, Error: math.Sqrt(v), DF: v * v / (questions*questions/(q-1) + starts*starts/freedom)}
+	e := stats.Estimate{Value: mean, Error: math.Sqrt(v), DF: v * v / (questions*questions/(q-1) + starts*starts/freedom)}
 	if v == 0 {
-		c.DF = q - 1
+		e.DF = q - 1
 	}
-	c.Few = few/q > c.Estimate.Interval(level).High-mean
-	return c, true
+	return e
 }
 
 const level = 0.95
 
-// Interval is that of the difference at 95 %.
-func (c Accuracy) Interval() stats.Interval {
+// Interval is that of the difference. So many events as -ln((1-level)/2) chance hides from a sample in half of what is
+// beyond the level: a difference that no question showed can still be that share, and no interval is narrower.
+func (c Accuracy) Interval(level float64) stats.Interval {
 	in := c.Estimate.Interval(level)
-	if c.Few {
-		reach := few / float64(c.Questions)
+	if reach := -math.Log((1-level)/2) / float64(c.Questions); in.High-c.Value < reach {
 		in.Low, in.High = c.Value-reach, c.Value+reach
 	}
 	return in
 }
 
-// differences are those of the questions that both variants were asked; c gets their counts.
-func differences(legs []Scores, c *Accuracy) (d []float64) {
-	most := 0
-	for _, l := range legs {
-		most = max(most, len(l.Of))
+// more is how many further questions would show in four of five experiments that a change without effect is not worse by
+// margin; 0 where there are enough, or where starts differ by so much that questions do not help.
+func (c Accuracy) more(level, margin float64) int {
+	z := distuv.UnitNormal.Quantile((1+level)/2) + distuv.UnitNormal.Quantile(0.8)
+	left := margin*margin/(z*z) - c.starts
+	if left <= 0 {
+		return 0
 	}
-	for q := range most {
-		var sum, n [2]float64
-		for _, l := range legs {
-			if q < len(l.Of) && !math.IsNaN(l.Of[q]) {
-				side := sideOf(l)
-				sum[side] += l.Of[q]
-				n[side]++
+	q := float64(c.Questions)
+	need := (c.Error*c.Error-c.starts)*q/left - math.Log((1-level)/2)/margin
+	return int(math.Ceil(max(0, need-q)))
+}
+
+// ShareOf is the accuracy of one variant, with the noise of questions and of starts; at least as wide as Wilson's interval.
+func ShareOf(legs []Scores, after bool, level float64) (value float64, in stats.Interval, ok bool) {
+	of := slices.DeleteFunc(means(legs, after), math.IsNaN)
+	if len(of) == 0 {
+		return 0, in, false
+	}
+	wilson := Wilson(int(math.Round(stat.Mean(of, nil)*float64(len(of)))), len(of))
+	starts, freedom := ofStarts(legs, after)
+	if len(of) < 2 || freedom == 0 {
+		return stat.Mean(of, nil), wilson, false
+	}
+	in = estimate(of, starts, freedom).Interval(level)
+	in.Low, in.High = max(0, min(in.Low, wilson.Low)), min(1, max(in.High, wilson.High))
+	return stat.Mean(of, nil), in, true
+}
+
+// means are the mean scores of the questions over the legs of a variant, NaN for those that it was not asked.
+func means(legs []Scores, after bool) (of []float64) {
+	var n []float64
+	for _, l := range legs {
+		for q, score := range l.Of {
+			if q == len(of) {
+				of, n = append(of, 0), append(n, 0)
+			}
+			if l.After == after && !math.IsNaN(score) {
+				of[q] += score
+				n[q]++
 			}
 		}
-		if n[0] == 0 || n[1] == 0 {
-			continue
-		}
-		before, after := sum[0]/n[0], sum[1]/n[1]
-		c.Before += before
-		c.After += after
-		switch {
-		case after < before:
-			c.ToWrong++
-		case after > before:
-			c.ToRight++
-		}
-		d = append(d, after-before)
 	}
-	c.Questions = len(d)
-	c.Before /= float64(len(d))
-	c.After /= float64(len(d))
-	return d
+	for q := range of {
+		of[q] /= n[q]
+	}
+	return of
 }
 
-func sideOf(l Scores) int {
-	if l.After {
-		return 1
-	}
-	return 0
-}
-
-// ofStarts is the variance that starts give to the difference of two means over legs, with its
-// degrees of freedom; both 0 where no variant has two legs in a block.
-func ofStarts(legs []Scores) (variance, freedom float64) {
-	type cell struct{ side, block int }
-	cells, count := map[cell][]float64{}, [2]float64{}
+// ofStarts is the variance that starts give to the mean over the legs of a variant, with its degrees of freedom; both 0
+// where no block has two of its legs.
+func ofStarts(legs []Scores, after bool) (variance, freedom float64) {
+	blocks, count := map[int][]float64{}, 0.0
 	for _, l := range legs {
-		if accuracy := l.accuracy(); !math.IsNaN(accuracy) {
-			at := cell{sideOf(l), l.Block}
-			cells[at] = append(cells[at], accuracy)
-			count[at.side]++
+		if accuracy := l.accuracy(); l.After == after && !math.IsNaN(accuracy) {
+			blocks[l.Block] = append(blocks[l.Block], accuracy)
+			count++
 		}
 	}
-	var squares, df [2]float64
-	for at, accuracies := range cells {
-		if n := len(accuracies); n > 1 {
-			_, v := stat.MeanVariance(accuracies, nil)
-			squares[at.side] += v * float64(n-1)
-			df[at.side] += float64(n - 1)
+	for _, b := range slices.Sorted(maps.Keys(blocks)) {
+		if n := len(blocks[b]); n > 1 {
+			_, v := stat.MeanVariance(blocks[b], nil)
+			variance += v * float64(n-1)
+			freedom += float64(n - 1)
 		}
 	}
-	if df[0] == 0 || df[1] == 0 {
+	if freedom == 0 {
 		return 0, 0
 	}
-	for side := range squares {
-		variance += squares[side] / df[side] / count[side]
-	}
-	return variance, df[0] + df[1]
+	return variance / freedom / count, freedom
 }
 
 // accuracy is the mean score of a leg.
@@ -153,6 +177,16 @@ func (l Scores) accuracy() float64 {
 		}
 	}
 	return sum / n // NaN without a grade
+}
+
+// McNemar is the exact p-value, two-sided, of that many questions answered worse and better by two runs (McNemar, 1947):
+// it is about these server starts alone.
+func McNemar(worse, better int) float64 {
+	n := worse + better
+	if n == 0 {
+		return 1
+	}
+	return min(1, 2*distuv.Binomial{N: float64(n), P: 0.5}.CDF(float64(min(worse, better))))
 }
 
 // Wilson is the interval of Wilson (1927) at 95 % for right answers of n.

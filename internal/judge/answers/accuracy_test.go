@@ -79,9 +79,9 @@ func (w quiz) share(n int, seed uint64, f func(Accuracy) bool) float64 {
 	return float64(count) / float64(n)
 }
 
-func alarm(c Accuracy) bool      { return !c.Interval().Holds(0) }
-func shownWorse(c Accuracy) bool { return c.Interval().High < 0 }
-func notWorse(c Accuracy) bool   { return c.Interval().Low > -0.01 }
+func alarm(c Accuracy) bool      { return !c.Interval(level).Holds(0) }
+func shownWorse(c Accuracy) bool { return c.Interval(level).High < 0 }
+func notWorse(c Accuracy) bool   { return c.Interval(level).Low > -0.01 }
 
 func TestRatesOfAccuracy(t *testing.T) {
 	n := 100
@@ -124,15 +124,15 @@ func TestAccuracyByHand(t *testing.T) {
 	c, ok := JudgeAccuracy(legs)
 	// d = 0, -1, ½, 0: mean -1/8, variance 0.395833; legs after 0.5 and 0.75: s² = 1/32 over 2 legs.
 	v := 0.3958333333333333/4 + 0.03125/2
-	if !ok || c.Value != -0.125 || math.Abs(c.Error-math.Sqrt(v)) > 1e-12 || c.ToWrong != 1 || c.ToRight != 1 || c.Questions != 4 || c.Few {
+	if !ok || c.Value != -0.125 || math.Abs(c.Error-math.Sqrt(v)) > 1e-12 || c.ToWrong != 1 || c.ToRight != 1 || c.Questions != 4 {
 		t.Errorf("%+v, %t", c, ok)
 	}
 	if _, ok := JudgeAccuracy(legs[:2]); ok {
 		t.Error("one start each is judged")
 	}
 	same := []Scores{{Of: []float64{1, 1}}, {Of: []float64{1, 1}}, {After: true, Of: []float64{1, 1}}, {After: true, Of: []float64{1, 1}}}
-	if c, _ := JudgeAccuracy(same); c.Interval().Low > -1 {
-		t.Errorf("two questions without a change show %+v", c.Interval())
+	if c, _ := JudgeAccuracy(same); c.Interval(level).Low > -1 {
+		t.Errorf("two questions without a change show %+v", c.Interval(level))
 	}
 }
 

@@ -20,10 +20,13 @@ type Leg struct {
 	Start    int     // of its server, counted over the experiment
 	Position float64 // in time, counted in legs
 	Key      string  // names the key of its marks
+	Set      uint64  // questions of legs with the same number, of equal index, are the same
 	Whole    bool    // all requests are compared, and not the first MostRequests alone
 	// Independent says that the prompt of a later turn of a conversation does not have the answers before it.
 	Independent bool
 
+	Grades    Grades
+	Failed    int // requests
 	Answered  int // requests
 	Inspected int // answers that were looked at for defects
 	Defective int // of these
@@ -45,8 +48,11 @@ type answer struct {
 
 // Add counts a request in. What it needs is copied.
 func (l *Leg) Add(r *trace.Record) {
+	l.Grades.Add(r)
 	if r.OK() {
 		l.inspect(r)
+	} else {
+		l.Failed++
 	}
 	if r.Index < 0 || r.Index >= MostRequests && !l.Whole {
 		return

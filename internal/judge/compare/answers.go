@@ -32,7 +32,7 @@ func (t *table) legOf(v *variant, r *ComparedRun) *answers.Leg {
 	if l.Variant, l.Requests = v.column, r.requests; r.origin().Detail == trace.Recorded {
 		l.Requests = r.run.Plan.Seed
 	}
-	l.Independent, l.Key = independent(r.run), r.run.MarkedBy
+	l.Independent, l.Key, l.Set = independent(r.run), r.run.MarkedBy, questionsOf(r.run, l.Requests)
 	if leg := r.run.Leg; leg != nil {
 		l.Block, l.Start, l.Position = leg.Block, leg.ServerStart, float64(r.at)
 	}
@@ -72,13 +72,22 @@ func (t *table) judgeAnswers(v *variant) {
 	if ok {
 		t.out.Variants[v.column].Answers = &r
 	}
+	all := slices.Concat(legs[0], legs[1])
+	if g, ok := answers.JudgeGrades(all, t.gradeOptions(t.shares())); ok {
+		t.out.Variants[v.column].Graded = &g
+		if t.graded == nil {
+			t.graded = map[int][]*answers.Leg{}
+		}
+		t.graded[v.column] = all
+	}
 }
 
 // A Together is a verdict on load and answers at once. Each part has its own level: that both are shown is wrong only if
 // one of them is (intersection-union), so nothing is corrected.
 type Together struct {
 	Load    LoadVerdict     `json:"load"`
-	Answers answers.Verdict `json:"answers"`
+	Answers answers.Verdict `json:"answers,omitempty"` // empty: without marks
+	Graded  answers.Worth   `json:"graded,omitempty"`  // empty: no graded answers
 }
 
 // A LoadVerdict is whether a variant is faster, by the figures that people look at first.
@@ -95,7 +104,7 @@ const (
 // together is the verdict on a variant; nil of an A/A experiment.
 func (w *Workload) together(variant int) *Together {
 	v := w.Variants[variant]
-	if v.Answers == nil || !v.Tally.Basis.Decides() || w.Layout != nil && w.Layout.Same {
+	if v.Answers == nil && v.Graded == nil || !v.Tally.Basis.Decides() || w.Layout != nil && w.Layout.Same {
 		return nil
 	}
 	seen := map[Verdict]bool{}
@@ -106,7 +115,13 @@ func (w *Workload) together(variant int) *Together {
 		}
 		seen[verdict] = true
 	}
-	out := &Together{NotFaster, v.Answers.Verdict}
+	out := &Together{Load: NotFaster}
+	if v.Answers != nil {
+		out.Answers = v.Answers.Verdict
+	}
+	if v.Graded != nil {
+		out.Graded = v.Graded.Verdict
+	}
 	switch {
 	case seen[Better] && seen[Worse]:
 		out.Load = FasterAndSlower

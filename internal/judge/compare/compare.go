@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/pitot-bench/pitot/internal/judge/answers"
 	"github.com/pitot-bench/pitot/internal/judge/figure"
 	"github.com/pitot-bench/pitot/internal/judge/metrics"
 	"github.com/pitot-bench/pitot/internal/judge/stats"
@@ -109,8 +110,9 @@ type table struct {
 	lines    []*entry // the rows of out
 	out      Workload
 
-	legs    *legs // nil of runs without a place in an experiment
-	share   int   // of how many workloads its level is
+	legs    *legs                  // nil of runs without a place in an experiment
+	graded  map[int][]*answers.Leg // by the column of a variant, with those of the baseline
+	share   int                    // of how many workloads its level is
 	units   []*unit
 	designs map[string]*stats.Design
 }
@@ -255,7 +257,9 @@ func equalCounts(unit figure.Unit, values []float64) bool {
 // changes fills in those of a variant against the baseline.
 func (t *table) changes(v *variant) {
 	for i, c := range t.settled(t.variants[0], v) {
-		t.lines[i].Cells[v.column].Change = c
+		if gradedFigures[t.lines[i].Quantity.Name] == nil {
+			t.lines[i].Cells[v.column].Change = c
+		}
 	}
 }
 
@@ -268,7 +272,8 @@ type Options struct {
 	Baseline   string   // the variant to compare with; "" for the one named like one, or the first
 	Paired     bool     // the i-th runs of two variants belong together
 	SingleRuns bool     // let the chance within single runs decide, though they may differ from run to run
-	NoAnswers  bool     // leave out whether answers changed
+	NoAnswers  bool     // leave out whether answers changed, and accuracy
+	NotWorse   float64  // the loss of accuracy that is accepted, as a share of 1; 0 for none
 	Predicted  bool     // simulated runs may be compared with measured ones, as separate variants
 	Ignore     []string // settings that neither separate workloads nor are listed
 
@@ -306,6 +311,7 @@ func (o Options) Validate() (p plan.Problems) {
 	o = o.withDefaults()
 	p.If(!(o.Level > 0.5 && o.Level < 1), "level", o.Level, "must be more than 0.5 and less than 1, such as 0.95")
 	p.If(!(o.Margin > 0 && o.Margin < 1), "margin", o.Margin, "must be between 0 and 1; 0.02 is 2 %%")
+	p.If(!(o.NotWorse >= 0 && o.NotWorse < 1), "not_worse", o.NotWorse, "must be between 0 and 100pt, such as 1pt")
 	p.If(o.Looks.Most > 1 && (o.Looks.Done < 1 || o.Looks.Done > o.Looks.Most), "looks", o.Looks.Done, "must be from 1 to %d, the number of looks", o.Looks.Most)
 	p.If(!(o.Power > 0 && o.Power < 1), "power", o.Power, "must be between 0 and 1, such as 0.8")
 	return p

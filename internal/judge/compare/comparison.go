@@ -172,6 +172,8 @@ type Variant struct {
 	Tally *Tally `json:"tally,omitempty"`
 	// Answers are its answers beside those of the baseline; nil where they cannot be compared.
 	Answers *answers.Result `json:"answers,omitempty"`
+	// Graded is its accuracy beside that of the baseline; nil without graded answers.
+	Graded *answers.Graded `json:"graded,omitempty"`
 	// Together is what load and answers come to; nil where nothing can be said of one of them.
 	Together *Together `json:"together,omitempty"`
 }

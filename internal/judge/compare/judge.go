@@ -89,6 +89,9 @@ func (t *table) judgeVariant(g Gate, i int) GateResult {
 	if _, ok := answerFigures[g.Name]; ok && (g.Points || !figure.Known(g.Name)) {
 		return t.answersGate(none, i)
 	}
+	if gradedFigures[g.Name] != nil && len(t.variants) > 1 && !g.Relative {
+		return t.gradedGate(none, i)
+	}
 	var judged []GateResult
 	for _, row := range t.out.Rows {
 		cell := row.Cells[i]

@@ -14,7 +14,7 @@ const noText = "answers of the protocol %s have no text to grade"
 
 // A quiz is generated questions of one of grade.Sets.
 type quiz struct {
-	Input  Size `json:"input_len,omitempty"` // of recall and copy
+	Input  Size `json:"input_len"` // of recall and copy
 	Output Size `json:"output_len"`
 
 	set string

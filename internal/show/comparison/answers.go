@@ -14,22 +14,29 @@ import (
 // come to.
 func (w Phrases) answers(load compare.Workload) (lines doc.Lines) {
 	for i, v := range load.Variants {
-		if v.Answers == nil {
-			continue
-		}
 		of := func(said string) string {
 			if len(load.Variants) > 2 {
 				return w.Of(doc.Clean(v.Name), said)
 			}
 			return said
 		}
-		lead, tone := w.answersLead(load, i)
-		if w.lead != nil {
-			lead = w.lead(lead)
+		add := func(label plan.Code, lead string, tone doc.Tone, parts []string) {
+			if w.lead != nil {
+				lead = w.lead(lead)
+			}
+			l := w.line(label, of(w.Of(lead, w.Join("stop", parts...))))
+			l.Tone = tone
+			lines = append(lines, l)
 		}
-		l := w.line("label.answers", of(w.Of(lead, w.Join("stop", w.answersParts(load, i)...))))
-		l.Tone = tone
-		if lines = append(lines, l); v.Together != nil {
+		if v.Answers != nil {
+			lead, tone := w.answersLead(load, i)
+			add("label.answers", lead, tone, w.answersParts(load, i))
+		}
+		if v.Graded != nil {
+			lead, tone := w.gradedLead(load, i)
+			add("label.graded", lead, tone, w.gradedParts(*v.Graded))
+		}
+		if v.Together != nil {
 			lines = append(lines, doc.Line{Label: w.Word("label.together"), Text: of(w.together(v)), Tone: togetherTone(*v.Together)})
 		}
 	}
@@ -114,38 +121,6 @@ func ratio(e *answers.Estimate) string {
 	return say(e.Value) + " [" + say(*e.Low) + ", " + say(*e.High) + "]"
 }
 
-// together says what load and answers come to.
-func (w Phrases) together(v compare.Variant) string {
-	why := ""
-	if v.Together.Answers == answers.CannotTell {
-		why = w.Say(v.Answers.Why)
-	}
-	if v.Together.Load == compare.Faster {
-		return w.Word(map[answers.Verdict]plan.Code{
-			answers.Same: "together.faster-same", answers.Changed: "together.faster-changed", answers.CannotTell: "together.faster-unknown",
-		}[v.Together.Answers], "why", why)
-	}
-	of := map[answers.Verdict]plan.Code{
-		answers.Same: "together.answers-same", answers.Changed: "together.answers-changed", answers.CannotTell: "together.answers-unknown",
-	}[v.Together.Answers]
-	speed := map[compare.LoadVerdict]plan.Code{
-		compare.FasterAndSlower: "together.mixed", compare.NotFaster: "together.not-faster", compare.SpeedUnknown: "together.speed-unknown",
-	}[v.Together.Load]
-	return w.Join("stop", w.Word(speed), w.Word(of))
-}
-
-func togetherTone(t compare.Together) doc.Tone {
-	switch {
-	case t.Answers == answers.Changed:
-		return doc.Bad
-	case t.Answers == answers.CannotTell || t.Load == compare.SpeedUnknown:
-		return doc.Unclear
-	case t.Load == compare.Faster:
-		return doc.Good
-	}
-	return doc.Neutral
-}
-
 // briefAnswers are they, cut.
 func (w Phrases) briefAnswers(load compare.Workload) doc.Lines {
 	lines := w.answers(load)
@@ -155,19 +130,30 @@ func (w Phrases) briefAnswers(load compare.Workload) doc.Lines {
 	return lines
 }
 
-// answersChecks are the answers of a variant for continuous integration: changed ones fail.
+// answersChecks are the answers of a variant for continuous integration: changed and worse ones fail.
 func (w Phrases) answersChecks(load compare.Workload, variant int) (all []check) {
-	r := load.Variants[variant].Answers
-	if r == nil || load.Layout == nil {
+	v := load.Variants[variant]
+	if load.Layout == nil {
 		return nil
 	}
-	outcome := map[answers.Verdict]compare.Outcome{
-		answers.Same: compare.Pass, answers.Changed: compare.Fail, answers.CannotTell: compare.Inconclusive,
-	}[r.Verdict]
-	if load.Layout.Same && outcome == compare.Fail {
-		outcome = compare.Inconclusive
+	add := func(what, lead string, outcome compare.Outcome, parts []string) {
+		if load.Layout.Same && outcome == compare.Fail {
+			outcome = compare.Inconclusive
+		}
+		all = append(all, check{nameOfCheck(what, v.Name), bounded(w.Of(lead, w.Join("stop", parts...)), 2*saidColumns), outcome})
 	}
-	lead, _ := w.answersLead(load, variant)
-	said := w.Of(lead, w.Join("stop", w.answersParts(load, variant)...))
-	return []check{{nameOfCheck("answers", load.Variants[variant].Name), bounded(said, 2*saidColumns), outcome}}
+	if v.Answers != nil {
+		lead, _ := w.answersLead(load, variant)
+		add("answers", lead, map[answers.Verdict]compare.Outcome{
+			answers.Same: compare.Pass, answers.Changed: compare.Fail, answers.CannotTell: compare.Inconclusive,
+		}[v.Answers.Verdict], w.answersParts(load, variant))
+	}
+	if v.Graded != nil {
+		lead, _ := w.gradedLead(load, variant)
+		add("graded", lead, map[answers.Worth]compare.Outcome{
+			answers.NotWorse: compare.Pass, answers.Better: compare.Pass, answers.Worse: compare.Fail,
+			answers.NoChange: compare.Inconclusive, answers.WorthUnknown: compare.Inconclusive,
+		}[v.Graded.Verdict], w.gradedParts(*v.Graded))
+	}
+	return all
 }
