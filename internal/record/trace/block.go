@@ -181,8 +181,10 @@ func (c *coder) heads(all []*Record, counts []int) error {
 		inJSON(c, all, func(r *Record) *Quirks { return &r.Quirks }),
 		inJSON(c, all, func(r *Record) **ServerTimes { return &r.Server }),
 	)
-	if !c.reading || len(c.rest) > 0 { // stores of version 15 and before have neither
+	if !c.reading || len(c.rest) > 0 { // stores of version 15 and before have none
 		seldom(c, n, func(i int) *Defects { return &all[i].Defects })
+	}
+	if !c.reading || len(c.rest) > 0 { // those of version 16 before there were questions have none
 		seldom(c, n, func(i int) *grade.Grade { return &all[i].Grade })
 	}
 	return err

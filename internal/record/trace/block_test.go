@@ -153,6 +153,17 @@ func TestBytesOfABlock(t *testing.T) {
 }
 
 // Each bit of each part counts.
+// Blocks of earlier stores end before the columns that came later.
+func TestBlocksWithoutLaterColumns(t *testing.T) {
+	b := new(Packer).Block([]*Record{{ID: "a"}, {ID: "b"}})
+	for later := range 3 { // grades, and defects before them: 2 bytes each where there are none
+		heads := b.Heads[5 : len(b.Heads)-2*later]
+		if h, err := DecodeHeads(sealed(heads), b.Records); err != nil || h.Records[1].ID != "b" {
+			t.Errorf("%d columns less: %v", later, err)
+		}
+	}
+}
+
 func TestADamagedPartIsRefused(t *testing.T) {
 	all := noisy(3, 2)
 	all[1].Text = "hello"
