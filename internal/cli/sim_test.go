@@ -61,23 +61,17 @@ func TestSimEqualsBench(t *testing.T) {
 	recorded := filepath.Join(t.TempDir(), "recorded.json")
 	turns := `[{"conversations": [{"value": "what is a prefill and what is it not, please"}, {"value": "a short answer to that question"}]},
 {"conversations": [{"value": "and now to something else altogether"}, {"value": "a second answer, which is longer than the first one was"}]}]`
-	adapted := filepath.Join(t.TempDir(), "adapted.yaml")
+	adapted, varying := filepath.Join(t.TempDir(), "adapted.yaml"), filepath.Join(t.TempDir(), "varying.yaml")
 	deployment := "title: t\nsource: s\nerror: illustrative\nmodel: {name: m, adapters: [sql, poems]}\nlora: {slots: 1}\nspeculative: {drafts: 2, acceptance: 0.6}\ncost: {step: 9ms, adapter: 300ms}\n"
-	varying := filepath.Join(t.TempDir(), "varying.yaml")
-	starts := "title: t\nsource: s\nerror: illustrative\ncost: {step: 9ms}\nanswers: {hazard: 1%, broken: 20%}\n"
+	starts := "title: t\nsource: s\nerror: illustrative\ncost: {step: 9ms}\nanswers: {hazard: 1%, broken: 20%, right: 80%}\n"
 	services := filepath.Join(t.TempDir(), "service.csv")
 	service := "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-20 09:00:01.2500000,370,41\n2023-11-20 09:00:02.5600000,396,9\n2023-11-20 09:00:02.8100000,870,5\n2023-11-20 09:00:04,100,0\n2023-11-20 09:00:08.1300000,1,16\n"
-	sharing := filepath.Join(t.TempDir(), "sharing.jsonl")
 	shared := "{\"timestamp\": 0, \"input_length\": 120, \"output_length\": 5, \"hash_ids\": [0, 1, 2]}\n{\"timestamp\": 900, \"input_length\": 150, \"output_length\": 6, \"hash_ids\": [0, 1, 3]}\n"
-	recordings := filepath.Join(t.TempDir(), "recordings.jsonl")
+	sharing, recordings := filepath.Join(t.TempDir(), "sharing.jsonl"), filepath.Join(t.TempDir(), "recordings.jsonl")
 	spoken := `{"turns": [{"text": "What is a prefix cache?", "output_tokens": 12}, {"text": "And whose?", "think_ms": 700, "output_tokens": 8}, {"text": "Thanks", "delay": 100, "output_tokens": 3}]}
 {"messages": [{"role": "system", "content": "You have tools."}, {"role": "user", "content": "How warm is it?"}, {"role": "assistant", "content": "I shall look."}, {"role": "tool", "content": "21 degrees", "tool_call_id": "x"}, {"role": "assistant", "content": "It is 21 degrees."}]}
 `
-	for name, text := range map[string]string{services: service, sharing: shared, recordings: spoken, rows: lines, chats: talks, recorded: turns, adapted: deployment, varying: starts} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write(t, map[string]string{services: service, sharing: shared, recordings: spoken, rows: lines, chats: talks, recorded: turns, adapted: deployment, varying: starts})
 	for _, args := range []string{
 		"-n 40 --rate 20 --input-len 30 --input-range 0.5 --output-len 12 --output-range 0.9",
 		"-n 30 -c 3 --input-len 20 --prefix-len 10 --output-len 8 --output-range 0.5 --tokenizer none",
@@ -102,6 +96,7 @@ func TestSimEqualsBench(t *testing.T) {
 		"-n 40 --rate 2 --input-range 0.5 --output-len 20 --protocol chat --no-ignore-eos --profile sharegpt",
 		"-n 9 --rate 20 --output-len 5 --model poems --profile " + adapted,
 		"-n 20 --rate 20 --output-len 300 --profile " + varying,
+		"-n 20 --rate 20 --workload recall --input-len 200 --profile " + varying,
 		"-n 20 --rate 20 --no-ignore-eos --protocol chat --profile " + varying,
 		"-n 20 --rate 20 --output-len 20 --no-stream --profile " + varying,
 		"-n 20 --rate 10 --input-len lognormal(60,0.7) --output-len uniform(2,9) --fit 90",
@@ -122,15 +117,25 @@ func TestSimEqualsBench(t *testing.T) {
 		if !strings.Contains(args, "--profile") {
 			args += " --engine-ttft 50ms --engine-itl 10ms --engine-per-prompt-token 100us --engine-slots 5 --engine-max-model-len 1200 --engine-output-len uniform(1,30)"
 		}
-		t.Run(args, func(t *testing.T) {
-			t.Parallel()
-			simEqualsBench(t, quotedFields(args))
-		})
+		both := []string{args}
 		if !strings.Contains(args, "--no-stream") {
-			t.Run("--token-usage "+args, func(t *testing.T) {
+			both = append(both, "--token-usage "+args)
+		}
+		for _, args := range both {
+			t.Run(args, func(t *testing.T) {
 				t.Parallel()
-				simEqualsBench(t, quotedFields("--token-usage "+args))
+				simEqualsBench(t, quotedFields(args))
 			})
+		}
+	}
+}
+
+// write writes files.
+func write(t *testing.T, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func full() workload.Request {
 		Media:        []workload.Media{{MIME: "image/png", Data: []byte("x"), URL: "http://u", Seconds: 1.5}},
 		PromptTokens: 3, VisionTokens: 4, OutputTokens: 5, Model: "m", Extra: map[string]json.RawMessage{"k": json.RawMessage(`1`)},
 		Header: map[string]string{"H": "v"}, At: 6, Tenant: "t",
-		Turn: workload.Turn{Session: "s", Number: 7, After: 0, Think: 9, Remember: true, Followed: true},
+		Turn:     workload.Turn{Session: "s", Number: 7, After: 0, Think: 9, Remember: true, Followed: true},
 		Question: &grade.Question{ID: "q", Answer: "a", Choices: 4, Grader: grader("exact")},
 	}
 }
