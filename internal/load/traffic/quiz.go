@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"strconv"
 
@@ -65,7 +66,10 @@ func (d *quiz) Build(ctx context.Context, s *workload.Source) (w workload.Worklo
 		r := &w.Requests[i]
 		n := 0
 		if d.Input != (Size{}) {
-			n = pieces.in(d.Input.count().Draw(inputs))
+			length := d.Input.count().Draw(inputs)
+			if n = pieces.in(length); n > pieces.most {
+				return w, d.tooLong(length, pieces)
+			}
 		}
 		r.ID = s.IDPrefix + strconv.Itoa(i)
 		r.Question = &grade.Question{Grader: g}
@@ -125,7 +129,13 @@ func (p *pieces) measure(ctx context.Context, s *workload.Source, d *quiz) error
 
 // in is the number of pieces in a prompt of a length, at least one.
 func (p *pieces) in(length int) int {
-	return min(max(int((float64(length)-p.around)/p.each+0.5), 1), p.most)
+	return max(int((float64(length)-p.around)/p.each+0.5), 1)
+}
+
+// tooLong is the problem of a prompt for which there are not enough pieces.
+func (d *quiz) tooLong(length int, p pieces) error {
+	return plan.Problems{{Path: "input_len", Value: strconv.Itoa(length), Why: fmt.Sprintf(
+		"is too long: %s has at most about %.0f tokens", d.set, p.around+p.each*float64(p.most))}}
 }
 
 // Describe describes the questions.

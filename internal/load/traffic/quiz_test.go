@@ -61,3 +61,11 @@ func TestQuestionsAreRefused(t *testing.T) {
 		t.Errorf("recall may go on behind its answer: %v", p)
 	}
 }
+
+func TestQuestionsAreNotShorterInSilence(t *testing.T) {
+	d := newQuiz("recall")
+	d.Input.Fixed = 5_000_000
+	if _, err := d.Build(t.Context(), &workload.Source{Requests: 1}); err == nil || !strings.Contains(err.Error(), "too long") {
+		t.Errorf("a prompt of 5 000 000 tokens: %v", err)
+	}
+}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"time"
 
 	"github.com/pitot-bench/pitot/internal/load/pyrand"
@@ -72,8 +71,7 @@ func (c Custom) Build(ctx context.Context, p *Pack, tok Tokenizer) (Workload, er
 		}
 	}
 	if n > len(order) && p.asks {
-		return Workload{}, plan.Problems{{Path: "requests", Value: strconv.Itoa(n), Why: fmt.Sprintf(
-			"graded questions are asked once each, and the file has %d; ask for %[1]d at most", len(order))}}
+		return Workload{}, fmt.Errorf("graded questions are asked once each, and the file has %d: %d requests are too many", len(order), n)
 	}
 	w := p.workload(order)
 	w.Python = rng
