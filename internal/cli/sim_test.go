@@ -49,7 +49,10 @@ func comparable(tr *trace.Trace) []*trace.Record {
 // measured over HTTP or simulated.
 func TestSimEqualsBench(t *testing.T) {
 	race.Skip(t)
-	rows, chats := filepath.Join(t.TempDir(), "rows.jsonl"), filepath.Join(t.TempDir(), "chats.jsonl")
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	rows, chats, recorded, services := file("rows.jsonl"), file("chats.jsonl"), file("recorded.json"), file("service.csv")
+	adapted, varying, sharing, recordings := file("adapted.yaml"), file("varying.yaml"), file("sharing.jsonl"), file("recordings.jsonl")
 	lines := `{"prompt": "Which instrument tells how fast an aeroplane flies?", "output_tokens": 9}
 {"prompt": [5, 6, 70000], "output_tokens": 3}
 {"prompt": "a long answer", "output_tokens": 2000}
@@ -58,16 +61,12 @@ func TestSimEqualsBench(t *testing.T) {
 	talks := `{"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello, ⟨you⟩ & \"them\""}], "output_tokens": 20}
 {"messages": [{"role": "user", "content": [{"type": "text", "text": "two"}, {"type": "text", "text": "parts"}]}], "output_tokens": 1300}
 `
-	recorded := filepath.Join(t.TempDir(), "recorded.json")
 	turns := `[{"conversations": [{"value": "what is a prefill and what is it not, please"}, {"value": "a short answer to that question"}]},
 {"conversations": [{"value": "and now to something else altogether"}, {"value": "a second answer, which is longer than the first one was"}]}]`
-	adapted, varying := filepath.Join(t.TempDir(), "adapted.yaml"), filepath.Join(t.TempDir(), "varying.yaml")
 	deployment := "title: t\nsource: s\nerror: illustrative\nmodel: {name: m, adapters: [sql, poems]}\nlora: {slots: 1}\nspeculative: {drafts: 2, acceptance: 0.6}\ncost: {step: 9ms, adapter: 300ms}\n"
 	starts := "title: t\nsource: s\nerror: illustrative\ncost: {step: 9ms}\nanswers: {hazard: 1%, broken: 20%, right: 80%}\n"
-	services := filepath.Join(t.TempDir(), "service.csv")
 	service := "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-20 09:00:01.2500000,370,41\n2023-11-20 09:00:02.5600000,396,9\n2023-11-20 09:00:02.8100000,870,5\n2023-11-20 09:00:04,100,0\n2023-11-20 09:00:08.1300000,1,16\n"
 	shared := "{\"timestamp\": 0, \"input_length\": 120, \"output_length\": 5, \"hash_ids\": [0, 1, 2]}\n{\"timestamp\": 900, \"input_length\": 150, \"output_length\": 6, \"hash_ids\": [0, 1, 3]}\n"
-	sharing, recordings := filepath.Join(t.TempDir(), "sharing.jsonl"), filepath.Join(t.TempDir(), "recordings.jsonl")
 	spoken := `{"turns": [{"text": "What is a prefix cache?", "output_tokens": 12}, {"text": "And whose?", "think_ms": 700, "output_tokens": 8}, {"text": "Thanks", "delay": 100, "output_tokens": 3}]}
 {"messages": [{"role": "system", "content": "You have tools."}, {"role": "user", "content": "How warm is it?"}, {"role": "assistant", "content": "I shall look."}, {"role": "tool", "content": "21 degrees", "tool_call_id": "x"}, {"role": "assistant", "content": "It is 21 degrees."}]}
 `
@@ -117,11 +116,10 @@ func TestSimEqualsBench(t *testing.T) {
 		if !strings.Contains(args, "--profile") {
 			args += " --engine-ttft 50ms --engine-itl 10ms --engine-per-prompt-token 100us --engine-slots 5 --engine-max-model-len 1200 --engine-output-len uniform(1,30)"
 		}
-		both := []string{args}
-		if !strings.Contains(args, "--no-stream") {
-			both = append(both, "--token-usage "+args)
-		}
-		for _, args := range both {
+		for _, args := range []string{args, "--token-usage " + args} {
+			if strings.HasPrefix(args, "--token-usage") && strings.Contains(args, "--no-stream") {
+				continue // which has no usage of its own
+			}
 			t.Run(args, func(t *testing.T) {
 				t.Parallel()
 				simEqualsBench(t, quotedFields(args))

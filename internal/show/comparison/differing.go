@@ -62,7 +62,7 @@ func AnswersThatDiffer(d Differing, l *words.Language) doc.Document {
 	return doc.Document{Lang: l, Sections: []doc.Section{{Items: items}}}
 }
 
-// how says how two answers ended, what is wrong with them, and whether only hidden text differs.
+// how describes the ends of two answers, their defects, and whether only hidden text differs.
 func (w Phrases) how(p answers.Place, a, b *trace.Record) string {
 	var said []string
 	if a != nil && b != nil {
